@@ -1,0 +1,35 @@
+# layer(NAME USES a b ... [TOUCHES_OUTSIDE]): every src/NAME/**/*.cpp becomes library gpuvet_NAME,
+# every *_test.cpp there joins test program NAME_test. USES is the whole truth about who may include
+# whom. TOUCHES_OUTSIDE is read by tests/layering.py only.
+function(layer name)
+  cmake_parse_arguments(LAYER "TOUCHES_OUTSIDE" "" "USES" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
+  set(tests ${sources})
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  list(TRANSFORM LAYER_USES PREPEND gpuvet_ OUTPUT_VARIABLE uses)
+
+  if(sources)
+    add_library(gpuvet_${name} STATIC ${sources})
+    set(scope PUBLIC)
+    target_link_libraries(gpuvet_${name} PRIVATE gpuvet_standards)
+  else()
+    add_library(gpuvet_${name} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_link_libraries(gpuvet_${name} ${scope} ${uses} ${LAYER_LIBRARIES_${name}})
+
+  if(tests)
+    add_executable(${name}_test ${tests})
+    target_link_libraries(${name}_test PRIVATE gpuvet_${name} gpuvet_standards GTest::gtest_main)
+    target_compile_definitions(${name}_test PRIVATE
+      GPUVET_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    add_test(NAME unit-${name} COMMAND ${name}_test)
+  endif()
+endfunction()
+
+# What a layer links beyond its own code.
+set(LAYER_LIBRARIES_base tp_fmt)
+set(LAYER_LIBRARIES_os Threads::Threads)
+set(LAYER_LIBRARIES_facts gpuvet_embedded_facts)
+set(LAYER_LIBRARIES_formats tp_isal tp_zlib tp_zstd tp_lz4)
