@@ -1,0 +1,49 @@
+#include "cli/command.hpp"
+
+#include <cstdio>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+
+namespace gpuvet {
+
+// The visible list: order is the order in the help.
+const std::vector<Command>& commands() {
+  static const std::vector<Command> list = {
+      {"scan", "tell which GPUs a binary, wheel, folder or environment runs on", define_scan},
+      {"facts", "look up GPUs, toolkits, drivers, frameworks, error codes", define_facts},
+      {"completion", "print the Tab completion script for bash, zsh or fish", define_completion},
+  };
+  return list;
+}
+
+int run_command(int argc, char** argv) {
+  CLI::App app{"gpuvet: says what is wrong with a GPU program or machine, why, and what mends it",
+               "gpuvet"};
+  app.set_version_flag("--version", std::string("gpuvet ") + GPUVET_VERSION);
+  app.require_subcommand(1);
+  app.fallthrough();
+  std::string facts_directory;
+  app.add_option("--facts", facts_directory, "read the fact tables from this folder instead")
+      ->type_name("DIR");
+
+  std::vector<std::pair<CLI::App*, std::function<int(Context&)>>> runs;
+  for (const Command& command : commands()) {
+    CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
+    runs.emplace_back(sub, command.define(*sub));
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    int status = app.exit(error);
+    return status == 0 ? exit_code::ok : exit_code::usage;
+  }
+  Context context{facts_directory.empty() ? Facts() : Facts(facts_directory), terminal(1),
+                  terminal(2)};
+  for (auto& [sub, run] : runs)
+    if (sub->parsed()) return run(context);
+  return exit_code::usage;
+}
+
+} // namespace gpuvet
