@@ -67,7 +67,8 @@ compile one.o vector.cu $(exact 100f) $(exact 120f)
 share family.so one.o
 compile one.o vector.cu $(sm 75) $(sm 80) $(sm 86) $(sm 89) $(sm 90) $(sm 100) $(sm 103) $(sm 110) $(sm 120) $(ptx 120)
 share every_major.so one.o
-compile debug.o vector.cu -G $(sm 90) $(ptx 90)
+mkdir kept # a -G cubin records the names of intermediate files, which are random unless kept
+compile debug.o vector.cu -G -keep -keep-dir kept $(sm 90) $(ptx 90)
 
 # -- relocatable device code and LTO -------------------------------------------------------------
 link_rdc() { # OUTPUT OBJECTS...
