@@ -1,6 +1,6 @@
 // Bytes is a checked view of memory that somebody else owns: a mapped file, a decompressed image.
-// Everything gpuvet reads is hostile until proven otherwise, so there is no unchecked access: a read
-// outside the view yields nullopt. All file formats here are little endian, as are the hosts.
+// Everything gpuvet reads is hostile until proven otherwise, so there is no unchecked access: a
+// read outside the view yields nullopt. All file formats here are little endian, as are the hosts.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,9 @@
 namespace gpuvet {
 
 class Bytes {
-public:
+ public:
   Bytes() = default;
-  Bytes(const void* data, size_t size)
-      : data_(static_cast<const uint8_t*>(data)), size_(size) {}
+  Bytes(const void* data, size_t size) : data_(static_cast<const uint8_t*>(data)), size_(size) {}
   Bytes(std::string_view text) : Bytes(text.data(), text.size()) {}
   Bytes(std::span<const uint8_t> span) : Bytes(span.data(), span.size()) {}
 
@@ -50,7 +49,8 @@ public:
     return value;
   }
 
-  // The NUL-terminated string at `at`, without the NUL; nullopt when no NUL follows inside the view.
+  // The NUL-terminated string at `at`, without the NUL; nullopt when no NUL follows inside the
+  // view.
   std::optional<std::string_view> c_string(uint64_t at) const {
     if (at >= size_) return std::nullopt;
     const void* end = std::memchr(data_ + at, 0, size_ - static_cast<size_t>(at));
@@ -60,7 +60,7 @@ public:
                             static_cast<size_t>(static_cast<const uint8_t*>(end) - begin));
   }
 
-private:
+ private:
   const uint8_t* data_ = nullptr;
   size_t size_ = 0;
 };

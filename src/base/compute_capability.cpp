@@ -21,8 +21,12 @@ bool starts_with_ignoring_case(std::string_view text, std::string_view prefix) {
 
 } // namespace
 
-std::string sm_name(Target target) { return with_suffix("sm_", target); }
-std::string compute_name(Target target) { return with_suffix("compute_", target); }
+std::string sm_name(Target target) {
+  return with_suffix("sm_", target);
+}
+std::string compute_name(Target target) {
+  return with_suffix("compute_", target);
+}
 
 std::string cc_name(uint32_t sm) {
   return std::to_string(cc_major(sm)) + "." + std::to_string(cc_minor(sm));

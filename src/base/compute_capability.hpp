@@ -15,14 +15,18 @@
 namespace gpuvet {
 
 struct Target {
-  uint32_t sm = 0;   // 86, 90, 121
-  char suffix = 0;   // 'a', 'f' or 0
+  uint32_t sm = 0; // 86, 90, 121
+  char suffix = 0; // 'a', 'f' or 0
 
   auto operator<=>(const Target&) const = default;
 };
 
-constexpr uint32_t cc_major(uint32_t sm) { return sm / 10; }
-constexpr uint32_t cc_minor(uint32_t sm) { return sm % 10; }
+constexpr uint32_t cc_major(uint32_t sm) {
+  return sm / 10;
+}
+constexpr uint32_t cc_minor(uint32_t sm) {
+  return sm % 10;
+}
 
 std::string sm_name(Target target);      // "sm_90a"
 std::string compute_name(Target target); // "compute_90a"

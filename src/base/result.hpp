@@ -2,10 +2,10 @@
 // offset, the path or the call, so that the person can go and look.
 #pragma once
 
+#include <tl/expected.hpp>
+
 #include <string>
 #include <utility>
-
-#include <tl/expected.hpp>
 
 namespace gpuvet {
 

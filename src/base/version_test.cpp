@@ -11,7 +11,9 @@ TEST(Version, ComparesNumbersNotText) {
   EXPECT_EQ(parse_version("580.65.06"), parse_version("580.65.6"));
 }
 
-TEST(Version, MissingPartsAreZero) { EXPECT_EQ(parse_version("13"), parse_version("13.0")); }
+TEST(Version, MissingPartsAreZero) {
+  EXPECT_EQ(parse_version("13"), parse_version("13.0"));
+}
 
 TEST(Version, TakesTheNumericHead) {
   EXPECT_EQ(to_string(*parse_version("2.11.0+cu130")), "2.11.0");

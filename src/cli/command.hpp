@@ -1,5 +1,6 @@
 // A subcommand is a row: its name, one line of help, and a function that declares its options and
-// returns what to run. Help, completion and the README's table derive from the list in commands.cpp.
+// returns what to run. Help, completion and the README's table derive from the list in
+// commands.cpp.
 #pragma once
 
 #include "facts/facts.hpp"

@@ -1,10 +1,10 @@
 #include "cli/command.hpp"
 
-#include <cstdio>
-#include <string>
-
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
+
+#include <cstdio>
+#include <string>
 
 namespace gpuvet {
 

@@ -28,7 +28,7 @@ struct Gpu {
   std::vector<std::string> chips;   // "GH100"
   std::string segment;              // "datacenter", "geforce", ...
   bool tegra = false;
-  std::vector<std::string> pci_ids; // "10de:2335"
+  std::vector<std::string> pci_ids;           // "10de:2335"
   std::optional<uint32_t> last_driver_branch; // absent: still supported
   std::optional<double> memory_gb, memory_bandwidth_gb_s, fp32_tflops, fp16_tensor_tflops, tdp_w;
   std::optional<int> sm_count;
@@ -49,9 +49,9 @@ struct Toolkit {
   std::vector<Target> sass_targets; // with a and f
   std::vector<Target> ptx_targets;
   std::string ptx_isa;
-  std::string driver_branch; // empty: not established
-  std::string min_driver_linux, min_driver_windows;             // full function, PTX JIT included
-  std::string minor_driver_linux, minor_driver_windows;         // minor-version compatibility
+  std::string driver_branch;                            // empty: not established
+  std::string min_driver_linux, min_driver_windows;     // full function, PTX JIT included
+  std::string minor_driver_linux, minor_driver_windows; // minor-version compatibility
   std::string default_arch;
   std::string max_gcc, min_gcc, max_clang; // empty: not established
   std::vector<std::string> sources;
@@ -117,9 +117,9 @@ struct ErrorCode {
 };
 
 struct FrameworkBuild {
-  std::string framework;  // "torch"
-  std::string version;    // may be a range, as released: "1.5-1.7"
-  std::string variant;    // "cu128"; empty where there is one
+  std::string framework; // "torch"
+  std::string version;   // may be a range, as released: "1.5-1.7"
+  std::string variant;   // "cu128"; empty where there is one
   std::string platform;
   std::string cuda;
   std::vector<Target> sass;
@@ -141,9 +141,9 @@ struct BuildVariable {
 
 // Reads a table; a damaged --facts file is an error with its line.
 class Facts {
-public:
-  Facts();                                    // the embedded tables
-  explicit Facts(std::string directory);      // --facts DIR
+ public:
+  Facts();                               // the embedded tables
+  explicit Facts(std::string directory); // --facts DIR
   ~Facts();
   Facts(Facts&&) noexcept;
   Facts& operator=(Facts&&) noexcept;
@@ -155,7 +155,7 @@ public:
   Result<const std::vector<FrameworkBuild>*> frameworks() const;
   Result<const std::vector<BuildVariable>*> buildvars() const;
 
-private:
+ private:
   struct Tables;
   Tables* tables_;
 };

@@ -9,7 +9,9 @@ constexpr size_t kPiece = size_t{1} << 20; // how much is pulled at a time
 
 } // namespace
 
-Result<Bytes> MemoryStream::window(uint64_t at, size_t n) { return bytes_.clamp(at, n); }
+Result<Bytes> MemoryStream::window(uint64_t at, size_t n) {
+  return bytes_.clamp(at, n);
+}
 
 // Makes the buffer reach `until` (an absolute offset) or the end. False: the end came first.
 Result<bool> SequentialStream::fill(uint64_t until) {

@@ -17,7 +17,7 @@
 namespace gpuvet {
 
 class ByteStream {
-public:
+ public:
   // Most bytes that one window may ask for; larger objects are read in pieces or not at all.
   static constexpr size_t kMaxWindow = size_t{64} << 20;
 
@@ -35,26 +35,26 @@ public:
 
 // A stream over bytes in memory (a mapped file, a fuzz input).
 class MemoryStream final : public ByteStream {
-public:
+ public:
   explicit MemoryStream(Bytes bytes) : bytes_(bytes) {}
   Result<Bytes> window(uint64_t at, size_t n) override;
   std::optional<uint64_t> size() const override { return bytes_.size(); }
   bool random_access() const override { return true; }
 
-private:
+ private:
   Bytes bytes_;
 };
 
 // Base for decompressors and archive members: implement `pull`, the window is kept here.
 class SequentialStream : public ByteStream {
-public:
+ public:
   Result<Bytes> window(uint64_t at, size_t n) final;
 
-protected:
+ protected:
   // Writes up to n bytes to `out`; 0 means the end.
   virtual Result<size_t> pull(uint8_t* out, size_t n) = 0;
 
-private:
+ private:
   Result<bool> fill(uint64_t until);
 
   std::vector<uint8_t> buffer_; // holds [start_, start_ + filled_) of the content

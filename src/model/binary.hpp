@@ -31,23 +31,25 @@ enum class ImageKind : uint16_t {
 enum class Compression : uint8_t { none, zlib, lz4_block, lz4_frame, zstd };
 
 // Why the driver would refuse an image that it selected. Found only where the payload was read.
-enum class Damage : uint8_t { none, payload, target_mismatch, ptx_text };
+enum class Damage : uint8_t { none, payload, ptx_text };
 
 struct Image {
   ImageKind kind{};
-  Target target;              // from the entry header: the driver selects by it
-  uint64_t offset = 0;        // of the entry header, from the file's (or archive member's) start
-  uint32_t header_size = 0;   // bytes; the payload follows
-  uint64_t payload_size = 0;  // bytes stored, padding included
-  uint64_t stored_size = 0;   // bytes stored, padding excluded where known
-  uint64_t raw_size = 0;      // bytes after decompression; 0 where not known
+  Target target;             // from the entry header: the driver selects by it
+  uint64_t offset = 0;       // of the entry header, from the file's (or archive member's) start
+  uint32_t header_size = 0;  // bytes; the payload follows
+  uint64_t payload_size = 0; // bytes stored, padding included
+  uint64_t stored_size = 0;  // bytes stored, padding excluded where known
+  uint64_t raw_size = 0;     // bytes after decompression; 0 where not known
   uint64_t flags = 0;
   uint16_t entry_version = 0x0101;
   uint16_t version_major = 0; // PTX ISA for PTX; format version otherwise
   uint16_t version_minor = 0;
   Compression compression = Compression::none;
   Damage damage = Damage::none;
-  std::string name;           // source file or module id, where the build recorded one
+  uint32_t payload_sm = 0;  // target that an uncompressed cubin itself names; 0 = not read
+  bool relocatable = false; // an uncompressed cubin that still has to be linked (ET_REL)
+  std::string name;         // source file or module id, where the build recorded one
 
   bool debug() const { return flags & 0x2; }
   bool obfuscated() const { return flags & 0x10000; }
@@ -55,11 +57,12 @@ struct Image {
 
 // How the CUDA runtime or the program reaches a container.
 enum class Role : uint8_t {
-  registered,  // .nv_fatbin: loaded by the runtime
-  linked,      // .nv_fatbin behind a version-2 wrapper: result of device linking
-  relocatable, // __nv_relfatbin: parts that the runtime links when `linked` has no fitting image
-  embedded,    // in data: the program loads it by address
-  bare,        // a cubin or PTX text without a container around it
+  registered,   // .nv_fatbin: loaded by the runtime
+  linked,       // .nv_fatbin behind a version-2 wrapper: result of device linking
+  relocatable,  // __nv_relfatbin: parts that the runtime links when `linked` has no fitting image
+  unreferenced, // .nv_fatbin, but no wrapper points to it: the linker dropped its user
+  embedded,     // in data: the program loads it by address
+  bare,         // a cubin or PTX text without a container around it
 };
 
 struct Container {
@@ -73,8 +76,8 @@ struct Container {
   std::vector<Image> images;
   std::vector<std::string> kernels; // mangled names, where they were read
   bool kernels_read = false;
-  std::string problem;              // what is malformed, with the file offset; empty = sound
-  bool zero_entry = false;          // a zero-filled entry inside: the driver never returns
+  std::string problem;     // what is malformed, with the file offset; empty = sound
+  bool zero_entry = false; // a zero-filled entry inside: the driver never returns
 };
 
 enum class FileFormat : uint8_t { elf, elf_relocatable, ar, pe, cubin, fatbin, ptx, other };
@@ -91,8 +94,7 @@ struct Binary {
   FileFormat format = FileFormat::other;
   std::vector<Container> containers;
   std::vector<RuntimeCompiler> runtime_compilers;
-  std::vector<std::string> needed; // DT_NEEDED, where read
-  Observed<Version> toolkit;       // that compiled the GPU code
+  Observed<Version> toolkit;         // that compiled the GPU code
   std::vector<std::string> notes;    // e.g. "GPU code for AMD (.hip_fatbin): not CUDA"
   std::vector<std::string> problems; // damaged parts, each with its offset
 };

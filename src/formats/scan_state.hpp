@@ -1,0 +1,42 @@
+// The state of one forward pass over one object file: inspect.cpp drives it, finish_elf.cpp and
+// pe.cpp attribute what was found to sections and wrappers afterwards.
+#pragma once
+
+#include "formats/elf.hpp"
+#include "formats/fatbin.hpp"
+#include "formats/inspect.hpp"
+
+#include <vector>
+
+namespace gpuvet {
+
+// __fatBinC_Wrapper_t: through it the CUDA runtime finds a container.
+struct WrapperRecord {
+  uint64_t offset = 0;  // in the object
+  uint32_t version = 1; // 2: result of device linking
+  uint64_t address = 0; // of the container; 0 when only a relocation knows it
+};
+
+struct ScanState {
+  ForwardReader& reader;
+  Binary& binary;
+  const InspectOptions& options;
+  std::string member; // of a static archive
+  std::optional<ElfHeader> elf;
+  std::vector<uint8_t> head; // first bytes of the object
+  std::vector<WrapperRecord> wrappers;
+  std::vector<Container> found;
+  int toolkit_tries = 0;
+};
+
+// Reads the object from `from` to `to` (or to its end): containers, bare images, wrappers, names of
+// run-time compilers.
+void scan_range(ScanState& state, uint64_t from, uint64_t to);
+
+// Names sections, roles and damage of state.found by the ELF tables; drops chance finds.
+void attribute_elf(ScanState& state);
+
+// The same for a Windows executable or DLL.
+void attribute_pe(ScanState& state);
+
+} // namespace gpuvet
