@@ -18,6 +18,9 @@ function(layer name)
     set(scope INTERFACE)
   endif()
   target_link_libraries(gpuvet_${name} ${scope} ${uses} ${LAYER_LIBRARIES_${name}})
+  if(sources AND LAYER_PRECOMPILED_${name})
+    target_precompile_headers(gpuvet_${name} PRIVATE ${LAYER_PRECOMPILED_${name}})
+  endif()
 
   if(tests)
     add_executable(${name}_test ${tests})
@@ -28,8 +31,13 @@ function(layer name)
   endif()
 endfunction()
 
-# What a layer links beyond its own code.
-set(LAYER_LIBRARIES_base tp_fmt)
+# What a layer links beyond its own code. The linker takes from an archive only what is used.
+set(LAYER_LIBRARIES_base tp_fmt tp_expected)
 set(LAYER_LIBRARIES_os Threads::Threads)
-set(LAYER_LIBRARIES_facts gpuvet_embedded_facts)
-set(LAYER_LIBRARIES_formats tp_isal tp_zlib tp_zstd tp_lz4)
+set(LAYER_LIBRARIES_facts gpuvet_embedded_facts tp_toml)
+set(LAYER_LIBRARIES_formats tp_archive tp_isal tp_zlib tp_zstd tp_lz4)
+set(LAYER_LIBRARIES_render tp_json)
+set(LAYER_LIBRARIES_cli tp_cli11)
+
+# What most files of a layer include and is slow to compile.
+set(LAYER_PRECOMPILED_cli <CLI/CLI.hpp>)

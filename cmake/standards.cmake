@@ -1,5 +1,5 @@
-# Language level, warnings and sanitizers of our own code: link gpuvet_standards PRIVATE.
-# Third-party headers come in as SYSTEM and are never warned about.
+# Language level, warnings and tools for our own code: link gpuvet_standards PRIVATE. Third-party
+# headers come in as SYSTEM and are never warned about.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -12,7 +12,20 @@ target_compile_options(gpuvet_standards INTERFACE
 target_include_directories(gpuvet_standards INTERFACE ${CMAKE_SOURCE_DIR}/src)
 target_compile_definitions(gpuvet_standards INTERFACE GPUVET_VERSION="${PROJECT_VERSION}")
 
+# A change that doesn't pass CI is refused for warnings; work in progress is not.
+if(DEFINED ENV{CI})
+  set(CMAKE_COMPILE_WARNING_AS_ERROR ON)
+endif()
+
+# ccache must accept precompiled headers; without a hint it recompiles every file that uses one.
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
+endif()
+
+# Linking with sanitizers is slow; the release uses the system's linker.
+find_program(MOLD mold)
+if(MOLD AND NOT CMAKE_BUILD_TYPE STREQUAL "Release")
+  add_link_options(-fuse-ld=mold)
 endif()

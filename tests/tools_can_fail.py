@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""Plants a fault for each test tool and requires that the tool finds it; a check that can't fail
+checks nothing. Each tool is also run on a sound subject first."""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+CMAKE = """layer(base)
+layer(os    USES base TOUCHES_OUTSIDE)
+layer(model USES base) # not os
+"""
+ARCHITECTURE = """| layer | may include | outside? |
+|---|---|---|
+| `base` | – | no |
+| `os` | base | yes |
+| `model` | base | no |
+"""
+# Answers like a program of two lines.
+GPUVET = """#!/bin/sh
+echo "first line"
+echo "second line"
+exit 1
+"""
+CASE = "# says two lines\n$ gpuvet scan\nexit 1\n--- stdout\nfirst line\nsecond line\n"
+DOCUMENT = "Text.\n\n```console\n$ gpuvet scan\nfirst line\nsecond line\n```\n"
+
+failures = []
+tried = 0
+
+
+def write(root, name, text, mode=0o644):
+    path = os.path.join(root, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.chmod(path, mode)
+    return path
+
+
+def expect(what, says, script, *arguments, environment=None):
+    """Runs a tool: it must succeed when `says` is None, else fail and print `says`."""
+    global tried
+    tried += 1
+    clean = {k: v for k, v in os.environ.items() if k != "GPUVET_UPDATE"}
+    done = subprocess.run([sys.executable, os.path.join(HERE, script), *arguments], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          env=clean | (environment or {}))
+    if says is None and done.returncode:
+        failures.append(f"{script}: {what}: failed:\n{done.stdout}")
+    elif says is not None and not done.returncode:
+        failures.append(f"{script}: {what}: not noticed:\n{done.stdout}")
+    elif says is not None and says not in done.stdout:
+        failures.append(f"{script}: {what}: failed without saying '{says}':\n{done.stdout}")
+
+
+def try_layering():
+    def tree(what, says, files=None, cmake=CMAKE, architecture=ARCHITECTURE):
+        with tempfile.TemporaryDirectory() as root:
+            sound = {"src/base/a.cpp": '#include "base/a.hpp"\n// "time(" is a word; fopen() too\n',
+                     "src/base/a.hpp": "inline int runtime(int x) { return x; }\n",
+                     "src/base/a_test.cpp": "#include <fstream>\n",
+                     "src/os/b.cpp": '#include <unistd.h>\n\n#include "base/a.hpp"\n',
+                     "src/model/c.hpp": '#include "base/a.hpp"\n'}
+            for name, text in (sound | (files or {})).items():
+                write(root, name, text)
+            write(root, "CMakeLists.txt", cmake)
+            write(root, "ARCHITECTURE.md", architecture)
+            expect(what, says, "layering.py", "--root", root)
+
+    tree("sound tree", None)
+    tree("upward include", "layer base may not include model",
+         {"src/base/a.cpp": '#include "model/c.hpp"\n'})
+    tree("include of a layer not used", "layer model may not include os",
+         {"src/model/c.hpp": '#  include "os/b.hpp"\n'})
+    tree("relative include", "write it from src/", {"src/base/a.cpp": '#include "a.hpp"\n'})
+    tree("file access in a pure layer", "<fstream> reaches outside",
+         {"src/model/d.cpp": "#include <fstream>\n"})
+    for call in ('std::getenv("HOME")', 'fopen("/etc/passwd", "r")', "std::cout << 1",
+                 "std::chrono::system_clock::now()", "::time(nullptr)", 'fmt::print("x")', "abort()"):
+        tree(f"{call} in a pure layer", "reaches outside the process",
+             {"src/base/a.cpp": f"int f() {{ {call}; }}\n"})
+    tree("two owners of a heavy header", "may have 1 owner file",
+         {"src/base/a.cpp": "#include <re2/re2.h>\n", "src/model/d.cpp": "#include <re2/re2.h>\n"})
+    tree("heavy header in a header", "spreads its cost",
+         {"src/base/a.hpp": "#include <nlohmann/json.hpp>\n"})
+    tree("heavy header in the wrong layer", "belongs to layer cli",
+         {"src/base/a.cpp": "#include <CLI/CLI.hpp>\n"})
+    tree("file of 801 lines", "801 lines", {"src/base/a.cpp": "\n" * 801})
+    tree("folder of 31 files", "source files; 30 is the limit",
+         {f"src/os/f{index}.cpp": "" for index in range(31)})
+    tree("folder without a layer", "no layer(render", {"src/render/x.cpp": ""})
+    tree("layer that uses a later one", "uses os, which is not declared",
+         cmake=CMAKE.replace("layer(base)", "layer(base USES os)"))
+    tree("wrong row in ARCHITECTURE.md", "row of layer os differs",
+         architecture=ARCHITECTURE.replace("base | yes", "base | no"))
+    tree("row missing in ARCHITECTURE.md", "lists the layers",
+         architecture=ARCHITECTURE.replace("| `model` | base | no |\n", ""))
+
+
+def try_cases():
+    with tempfile.TemporaryDirectory() as root:
+        gpuvet = write(root, "bin/gpuvet", GPUVET, 0o755)
+        inputs = os.path.join(root, "inputs")
+        os.makedirs(inputs)
+
+        def case(what, says, text, environment=None):
+            path = write(root, "cases/one.case", text)
+            expect(what, says, "run_cases.py", "--gpuvet", gpuvet, "--inputs", inputs, path,
+                   environment=environment)
+            return path
+
+        case("right case", None, CASE)
+        case("wrong output", "-first lime", CASE.replace("first line", "first lime"))
+        case("missing line", "+second line", CASE.replace("second line\n", ""))
+        case("wrong status", "-exit 0", CASE.replace("exit 1", "exit 0"))
+        case("no expected output", "+first line", "$ gpuvet scan\nexit 1\n")
+        case("output expected on stderr", "--- stderr", CASE + "--- stderr\nfirst line\n")
+        case("no status", "no line 'exit N'", CASE.replace("exit 1\n", ""))
+        case("no command", "no line that starts with", "exit 0\n")
+        case("another program", "no line that starts with", "$ true\nexit 0\n")
+        case("two commands", "a second command", "$ gpuvet x\n" + CASE)
+        path = case("update", None, CASE.replace("first", "worst"), {"GPUVET_UPDATE": "1"})
+        with open(path, encoding="utf-8") as file:
+            if file.read() != CASE:
+                failures.append("run_cases.py: GPUVET_UPDATE=1 did not restore the case")
+        expect("empty folder", "no case files found", "run_cases.py", "--gpuvet", gpuvet, inputs)
+        # A hanging or missing program is no pass.
+        expect("missing program", "+exit 127", "run_cases.py", "--gpuvet", root + "/none/gpuvet",
+               "--inputs", inputs, write(root, "cases/one.case", CASE))
+
+
+def try_docs():
+    with tempfile.TemporaryDirectory() as root:
+        gpuvet = write(root, "bin/gpuvet", GPUVET, 0o755)
+        inputs = os.path.join(root, "inputs")
+        os.makedirs(inputs)
+
+        def document(what, says, text, environment=None):
+            path = write(root, "page.md", text)
+            expect(what, says, "run_docs.py", "--gpuvet", gpuvet, "--inputs", inputs, path,
+                   environment=environment)
+            return path
+
+        skipped = "<!-- not run: needs a network -->\n```\n$ gpuvet fetch\nanything\n```\n"
+        status = DOCUMENT.replace("second line\n", "second line\n$ echo $?\n1\n")
+        document("right block", None, DOCUMENT)
+        document("block not run beside one that is", None, DOCUMENT + skipped)
+        document("three dots", None, DOCUMENT.replace("first line", "..."))
+        document("status of the command before", None, status)
+        document("stale status", "-2", status.replace("\n1\n", "\n2\n"))
+        document("stale block", "-first lime", DOCUMENT.replace("first line", "first lime"))
+        document("stale line behind three dots", "-other", DOCUMENT.replace(
+            "first line\nsecond line", "...\nother"))
+        document("missing line", "+second line", DOCUMENT.replace("second line\n", ""))
+        document("only blocks that are not run", "no block was run", skipped)
+        document("no block", "no block was run", "Text.\n")
+        path = document("update", None, DOCUMENT.replace("first", "worst"), {"GPUVET_UPDATE": "1"})
+        with open(path, encoding="utf-8") as file:
+            if file.read() != DOCUMENT:
+                failures.append("run_docs.py: GPUVET_UPDATE=1 did not restore the page")
+
+
+def try_release_binary():
+    expect("shared libraries beyond glibc's", "needs the shared library libz.so.1",
+           "release_binary.py", *find_library("libarchive.so.13"))
+    expect("glibc too new", "is the newest allowed", "release_binary.py", "--max-glibc", "2.1",
+           *find_library("libm.so.6"))
+    expect("no ELF file", "", "release_binary.py", os.path.abspath(__file__))
+
+
+def find_library(name):
+    for folder in ("/usr/lib/x86_64-linux-gnu", "/lib/x86_64-linux-gnu", "/usr/lib64"):
+        if os.path.exists(os.path.join(folder, name)):
+            return [os.path.join(folder, name)]
+    return [name]
+
+
+def main():
+    try_layering()
+    try_cases()
+    try_docs()
+    try_release_binary()
+    print("\n".join(failures))
+    print(f"{tried} runs of the test tools, {len(failures)} went wrong")
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()
