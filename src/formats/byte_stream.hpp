@@ -11,8 +11,8 @@
 #include "base/result.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
-#include <vector>
 
 namespace gpuvet {
 
@@ -45,7 +45,9 @@ class MemoryStream final : public ByteStream {
   Bytes bytes_;
 };
 
-// Base for decompressors and archive members: implement `pull`, the window is kept here.
+// Base for decompressors and archive members: implement `pull`, the window is kept here. Costs one
+// pass over the content: bytes are pulled straight into the window, and only the tail that a window
+// shares with its successor is ever copied.
 class SequentialStream : public ByteStream {
  public:
   Result<Bytes> window(uint64_t at, size_t n) final;
@@ -55,9 +57,12 @@ class SequentialStream : public ByteStream {
   virtual Result<size_t> pull(uint8_t* out, size_t n) = 0;
 
  private:
-  Result<bool> fill(uint64_t until);
+  Result<void> skip_to(uint64_t at);
+  Result<void> fill(size_t until);
+  void make_room(size_t drop, size_t n);
 
-  std::vector<uint8_t> buffer_; // holds [start_, start_ + filled_) of the content
+  std::unique_ptr<uint8_t[]> buffer_; // holds [start_, start_ + filled_) of the content
+  size_t capacity_ = 0;
   size_t filled_ = 0;
   uint64_t start_ = 0;
   bool ended_ = false;
