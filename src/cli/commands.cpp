@@ -1,4 +1,5 @@
 #include "cli/command.hpp"
+#include "cli/facts_folder.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
@@ -39,8 +40,8 @@ int run_command(int argc, char** argv) {
     int status = app.exit(error);
     return status == 0 ? exit_code::ok : exit_code::usage;
   }
-  Context context{facts_directory.empty() ? Facts() : Facts(facts_directory), terminal(1),
-                  terminal(2)};
+  Context context{facts_directory.empty() ? Facts() : Facts(facts_folder(facts_directory)),
+                  terminal(1), terminal(2)};
   for (auto& [sub, run] : runs)
     if (sub->parsed()) return run(context);
   return exit_code::usage;

@@ -10,6 +10,8 @@
 #include "base/version.hpp"
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,13 +29,31 @@ struct Gpu {
   std::string architecture;         // "Hopper"
   std::vector<std::string> chips;   // "GH100"
   std::string segment;              // "datacenter", "geforce", ...
+  bool mobile = false;              // notebooks and embedded modules
   bool tegra = false;
-  std::vector<std::string> pci_ids;           // "10de:2335"
+  std::vector<std::string> pci_ids; // "10de:2335"
+  std::string first_driver;         // oldest driver that is known to list the name; no minimum
   std::optional<uint32_t> last_driver_branch; // absent: still supported
-  std::optional<double> memory_gb, memory_bandwidth_gb_s, fp32_tflops, fp16_tensor_tflops, tdp_w;
-  std::optional<int> sm_count;
-  std::string confidence; // of the specifications
+  std::vector<double> memory_sizes_gb;        // as sold
+  std::optional<double> memory_gb;            // where there is one size
+  std::optional<double> memory_bandwidth_gb_s, fp32_tflops, tdp_w;
+  std::optional<double> fp16_tensor_tflops;         // dense, fp32 accumulate
+  std::optional<double> fp16_tensor_fp16acc_tflops; // dense, fp16 accumulate
+  bool board_tdp = false;                           // tdp_w is that of a board with several GPUs
+  std::string pcie;                                 // "5.0 x16"
+  std::optional<uint32_t> sm_count;
+  std::string confidence, spec_source; // of the specifications
+  std::string capability_page;         // of NVIDIA, that names the same capability
+  std::string note;
   std::string source;
+};
+
+struct Capability {
+  uint32_t sm = 0;
+  std::string architecture;
+  std::optional<uint32_t> year; // of the first product
+  std::string examples;         // typical cards
+  std::string note, source;
 };
 
 struct GpuMatch {
@@ -44,16 +64,27 @@ struct GpuMatch {
 
 // --- toolkits.toml, drivers.toml, loading.toml ------------------------------------------------
 
+struct ToolkitRelease {
+  std::string version;                      // "12.4.1"
+  std::string driver_linux, driver_windows; // that its release notes ask for
+  std::string runfile;                      // driver that the runfile installs
+  std::string source;
+};
+
 struct Toolkit {
   std::string version;              // "12.8"
   std::vector<Target> sass_targets; // with a and f
   std::vector<Target> ptx_targets;
+  std::string targets_from; // not empty: targets are assumed to be those of this toolkit
   std::string ptx_isa;
   std::string driver_branch;                            // empty: not established
   std::string min_driver_linux, min_driver_windows;     // full function, PTX JIT included
   std::string minor_driver_linux, minor_driver_windows; // minor-version compatibility
   std::string default_arch;
   std::string max_gcc, min_gcc, max_clang; // empty: not established
+  std::vector<ToolkitRelease> releases;    // ascending
+  std::string confidence = "high";
+  std::string note;
   std::vector<std::string> sources;
 };
 
@@ -61,7 +92,8 @@ struct DriverBranch {
   uint32_t branch = 0; // 580
   Version cuda;        // highest CUDA version, "13.0"
   Version ptx_isa;     // highest PTX ISA that its JIT reads
-  std::string source;
+  std::string confidence = "high";
+  std::string note, source;
 };
 
 // The last driver branch for a range of compute capabilities.
@@ -74,7 +106,9 @@ struct ArchitectureEnd {
 
 struct PtxIsa {
   Version isa;
-  Version cuda; // that introduced it
+  Version cuda;            // that introduced it
+  bool has_toolkit = true; // false: only drivers had this CUDA version
+  std::string note, source;
 };
 
 // An `f` target and the devices that it runs on.
@@ -87,23 +121,39 @@ struct Family {
 struct MinorFloor {
   uint32_t cuda_major = 0;
   std::string min_linux, min_windows;
-  std::string source;
+  std::optional<uint32_t> until_branch; // newer branches are compatible without this rule
+  std::string note, source;
 };
 
 struct SassRange { // which toolkits know a target
   Target target;
   std::string first_cuda, last_cuda; // last empty: still known
+  std::string note, source;
+};
+
+struct TegraCapability {
+  uint32_t sm = 0;
+  std::string name, note, source;
+};
+
+struct EnvironmentVariable { // that changes which code is loaded, or when
+  std::string name, values, effect;
+  std::string default_value; // empty: none, or not established
+  std::string confidence = "high";
+  std::string source;
 };
 
 // Rules of loading, LOADING.md's tables.
 struct LoadRules {
   std::vector<Family> families;
-  std::vector<uint32_t> tegra;        // capabilities of Tegra devices: exact match only
+  std::vector<uint32_t> tegra; // capabilities of Tegra devices: exact match only
+  std::vector<TegraCapability> tegra_rows;
   std::vector<PtxIsa> ptx_isas;       // ascending
   std::vector<DriverBranch> branches; // ascending
   std::vector<ArchitectureEnd> ends;
   std::vector<MinorFloor> floors;
   std::vector<SassRange> sass_ranges;
+  std::vector<EnvironmentVariable> environment;
 };
 
 // --- errors.toml, frameworks.toml, buildvars.toml ---------------------------------------------
@@ -113,6 +163,7 @@ struct ErrorCode {
   std::vector<std::string> names; // runtime and driver spelling
   std::string text;               // what the program prints
   std::string cause;              // empty: not established
+  std::string fix;                // what to do first; empty: not established
   std::string source;
 };
 
@@ -135,34 +186,80 @@ struct BuildVariable {
   std::vector<std::string> variables;
   std::string number_format, separator, ptx_syntax, example, since;
   std::vector<std::string> keywords, gotchas, sources;
+  std::string confidence = "high";
 };
+
+// A variable that people are told to set and that nothing reads.
+struct WrongVariable {
+  std::string name, seen_in, truth;
+  std::vector<std::string> use;
+  std::string source;
+};
+
+struct CMakeFeature {
+  std::string feature;               // "CMAKE_CUDA_ARCHITECTURES"
+  std::vector<std::string> versions; // that brought it, oldest first
+  std::string note, source;
+};
+
+// One target as each tool wants it written; empty: the tool can't say it.
+struct ArchSpelling {
+  std::string meaning, nvcc, cmake, torch, tensorflow, spack;
+  std::string note, source;
+};
+
+// --- features.toml ----------------------------------------------------------------------------
+
+// Something that the hardware can do, and on which capabilities.
+struct Feature {
+  std::string id, name, group;
+  uint32_t first_sm = 0;
+  std::optional<uint32_t> last_sm; // absent: later ones have it too
+  std::vector<uint32_t> except;    // in between, without it
+  std::string target;              // code target that is needed: "a", "f"; empty: any
+  std::string note;
+  std::vector<std::string> sources;
+};
+
+bool has_feature(const Feature& feature, uint32_t sm);
 
 // --- access -----------------------------------------------------------------------------------
 
-// Reads a table; a damaged --facts file is an error with its line.
+// Gives the text of facts file "gpus.toml".
+using FactsReader = std::function<Result<std::string>(const std::string& name)>;
+
+// Reads a table; a damaged --facts file is an error with its line. May be used by several threads.
 class Facts {
  public:
-  Facts();                               // the embedded tables
-  explicit Facts(std::string directory); // --facts DIR
+  Facts();                            // the embedded tables
+  explicit Facts(FactsReader reader); // --facts DIR: TOML from elsewhere
   ~Facts();
   Facts(Facts&&) noexcept;
   Facts& operator=(Facts&&) noexcept;
 
   Result<const std::vector<Gpu>*> gpus() const;
+  Result<const std::vector<Capability>*> capabilities() const;
   Result<const std::vector<Toolkit>*> toolkits() const;
   Result<const LoadRules*> load_rules() const;
   Result<const std::vector<ErrorCode>*> errors() const;
   Result<const std::vector<FrameworkBuild>*> frameworks() const;
   Result<const std::vector<BuildVariable>*> buildvars() const;
+  Result<const std::vector<WrongVariable>*> wrong_variables() const;
+  Result<const std::vector<CMakeFeature>*> cmake_features() const;
+  Result<const std::vector<ArchSpelling>*> arch_spellings() const;
+  Result<const std::vector<Feature>*> features() const;
 
  private:
   struct Tables;
-  Tables* tables_;
+  std::unique_ptr<Tables> tables_;
 };
 
 // Finds a GPU by PCI id, exact name or alias, in that order; ignores case, spaces, '-', '_' and
 // brackets, and a leading "NVIDIA". A name that was sold with several capabilities is refused with
-// the candidates.
+// the candidates. Cards of one capability that share a name are not ambiguous: the first is given.
 GpuMatch find_gpu(const std::vector<Gpu>& gpus, std::string_view query);
+
+// The form in which names are compared: lower case, without spaces, '-', '_' and brackets.
+std::string normalised_name(std::string_view name);
 
 } // namespace gpuvet
