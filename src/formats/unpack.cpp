@@ -36,8 +36,7 @@ void Unpacker::visit(const std::string& path, std::string_view name, ByteStream&
   if (kind == FileKind::zip) return visit_zip(path, content, depth);
 }
 
-void Unpacker::visit_zip(const std::string& path, std::string_view name, ByteStream& content,
-                         int depth) {
+void Unpacker::visit_zip(const std::string& path, ByteStream& content, int depth) {
   auto kept = Spooled::read(content, job.make_spool_file, path);
   if (!kept) return sink.error(kept.error());
   auto zip = read_zip(kept->bytes(), path);
