@@ -152,11 +152,17 @@ edit lz4-frame compressed_none.fatbin lz4_frame.fatbin
 # -- layouts of older toolkits -------------------------------------------------------------------
 old="old_layouts.fatbin old_layouts.so v1_sm90a.cubin v2_sm100a_cuda12.cubin"
 if [ -n "${PTXAS_12_8:-}" ] && [ -n "${PTXAS_11_8:-}" ]; then
-  "$PTXAS_11_8" -arch=sm_35 answer_35.ptx -o v1_35.cubin
-  "$PTXAS_11_8" -arch=sm_90 answer_35.ptx -o v1_90_cuda11.cubin
-  for target in 52 70 75 80; do "$PTXAS_12_8" -arch=sm_$target answer.ptx -o v1_$target.cubin; done
-  "$PTXAS_12_8" -arch=sm_90a answer_90a.ptx -o v1_sm90a.cubin
-  "$PTXAS_12_8" -arch=sm_100a answer_100a.ptx -o v2_sm100a_cuda12.cubin
+  answer() { # PTXAS TARGET PTX_VERSION PTX_TARGET VALUE CUBIN   each cubin returns its own value
+    sed -e "s/^\.version.*/.version $3/" -e "s/^\.target.*/.target $4/" -e "s/, 42;/, $5;/" answer.ptx > "$6.ptx"
+    "$1" "-arch=sm_$2" "$6.ptx" -o "$6"
+  }
+  answer "$PTXAS_11_8" 35 6.0 sm_35 350 v1_35.cubin
+  answer "$PTXAS_11_8" 90 6.0 sm_35 900 v1_90_cuda11.cubin
+  for target in 52 70 75 80; do
+    answer "$PTXAS_12_8" $target 6.0 sm_30 ${target}0 v1_$target.cubin
+  done
+  answer "$PTXAS_12_8" 90a 8.0 sm_90a 901 v1_sm90a.cubin
+  answer "$PTXAS_12_8" 100a 8.7 sm_100a 1001 v2_sm100a_cuda12.cubin
   edit pack old_layouts.fatbin cubin:35:v1_35.cubin cubin:52:v1_52.cubin cubin:70:v1_70.cubin \
     cubin:75:v1_75.cubin cubin:80:v1_80.cubin cubin:90:v1_90_cuda11.cubin cubin:90a:v1_sm90a.cubin \
     cubin:100a:v2_sm100a_cuda12.cubin
