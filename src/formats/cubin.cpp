@@ -124,7 +124,8 @@ std::optional<CubinHeader> parse_cubin_header(Bytes start) {
     header.target.sm = (elf->flags >> 8) & 0xff;
   } else {
     header.target.sm = elf->flags & 0xff;
-    if (elf->flags & 0x800) header.target.suffix = 'a';
+    // Up to CUDA 9.1 Pascal cubins carry the same bit, with another meaning.
+    if ((elf->flags & 0x800) && header.target.sm >= 90) header.target.suffix = 'a';
     header.toolkit = toolkit_from_tens(elf->version);
   }
   if (header.target.sm < 10) return std::nullopt;
