@@ -177,9 +177,7 @@ def write(path, text):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    build = os.path.join(HERE, "../build/release")
-    parser.add_argument("--gpuvet", default=os.path.join(build, "gpuvet"))
-    parser.add_argument("--inflate-only", default=os.path.join(build, "bench/inflate_only"))
+    parser.add_argument("--build", default=os.path.join(HERE, "../build/release"), help="build folder")
     parser.add_argument("--rounds", type=int, default=7, help="measured runs of each command")
     parser.add_argument("--only", metavar="TEXT", help="rows whose title contains TEXT; writes no page")
     options = parser.parse_args()
@@ -187,7 +185,8 @@ def main():
     oracles, missing = oracle.prepare(cache)
     if not oracles or oracles[0][0] != oracle.ORACLES[0][0]:
         raise SystemExit("cuobjdump is the peer and can't be had: %s" % missing)
-    gpuvet, inflate_only = os.path.abspath(options.gpuvet), os.path.abspath(options.inflate_only)
+    gpuvet, inflate_only = (os.path.abspath(os.path.join(options.build, name))
+                            for name in ("gpuvet", "bench/inflate_only"))
     environment, wheel = pip_environment(cache)
     work = os.path.join(cache, "work", "bench")
     places = [(os.path.join(os.path.dirname(wheel), ""), ""), (os.path.join(environment, ""), ""), (environment, "ENVIRONMENT"),

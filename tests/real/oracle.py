@@ -13,12 +13,12 @@ import zipfile
 
 import packages
 
-# Newest first. 12.4 comes last: it prints an "a" behind some Pascal targets (sm_60a), see LISTED_AS.
+# Newest first. Each has its own way to misname targets, see run.as_listed_by.
 ORACLES = [
     ("13.5", "pip", "nvidia-cuda-cuobjdump==13.5.37 | py3 | new | - | -", "nvidia/cu13/bin/cuobjdump"),
+    ("12.4", "pip", "triton==3.2.0 | cp310 | new | - | -", "triton/backends/nvidia/bin/cuobjdump"),
     ("11.8", "deb", "bookworm nvidia-cuda-toolkit=11.8.89~11.8.0-5~deb12u1", "./usr/bin/cuobjdump"),
     ("11.2", "deb", "bullseye nvidia-cuda-toolkit=11.2.2-3+deb11u3", "./usr/bin/cuobjdump"),
-    ("12.4", "pip", "triton==3.2.0 | cp310 | new | - | -", "triton/backends/nvidia/bin/cuobjdump"),
 ]
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 LINE = re.compile(r"^(ELF|PTX) file +\d+: .*\.(sm_\d+[a-z]?)\.(?:cubin|ptx)$")

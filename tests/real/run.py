@@ -78,13 +78,18 @@ def placed(pairs):
 
 
 def as_listed_by(version, entries):
-    """Targets as this cuobjdump names them: it loses the f of ELF files, and 12.4 adds an a to some."""
+    """Entries with their targets as this cuobjdump names them."""
     named = collections.Counter()
     for (kind, target), count in entries.items():
-        if kind == "cubin":
-            target = target.rstrip("f")
-            if version == "12.4" and int(target[3:].rstrip("a")) < 90:
+        sm = int("".join(filter(str.isdigit, target)))
+        if version.startswith("11."):
+            target = target.rstrip("af")  # older than both suffixes
+        elif version == "12.4":
+            target = target.rstrip("f")  # older than this suffix
+            if kind == "cubin" and sm < 90:
                 target = target.rstrip("a")
+        elif kind == "cubin":
+            target = target.rstrip("f")  # prints sm_100 for sm_100f, but not so for PTX
         named[kind, target] += count
     return named
 
