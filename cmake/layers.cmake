@@ -32,12 +32,12 @@ function(layer name)
 endfunction()
 
 # What a layer links beyond its own code. The linker takes from an archive only what is used.
-set(LAYER_LIBRARIES_base tp_fmt tp_expected)
+set(LAYER_LIBRARIES_base tp_fmt tp_expected tp_re2)
 set(LAYER_LIBRARIES_os Threads::Threads)
 set(LAYER_LIBRARIES_facts gpuvet_embedded_facts tp_toml)
 set(LAYER_LIBRARIES_formats tp_archive tp_isal tp_zlib tp_zstd tp_lz4)
 set(LAYER_LIBRARIES_render tp_json)
-set(LAYER_LIBRARIES_cli tp_cli11)
+set(LAYER_LIBRARIES_cli tp_cli11 tp_json)
 
 # What most files of a layer include and is slow to compile.
 set(LAYER_PRECOMPILED_cli <CLI/CLI.hpp>)

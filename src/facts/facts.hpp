@@ -118,6 +118,13 @@ struct Family {
   std::string first_cuda, last_cuda, note, source;
 };
 
+// A word in kernel names that stands for an architecture, such as "ampere" in cuBLAS.
+struct ArchitectureWord {
+  std::string word; // lower case
+  uint32_t first_sm = 0, last_sm = 0;
+  std::string source;
+};
+
 struct MinorFloor {
   uint32_t cuda_major = 0;
   std::string min_linux, min_windows;
@@ -153,6 +160,7 @@ struct LoadRules {
   std::vector<ArchitectureEnd> ends;
   std::vector<MinorFloor> floors;
   std::vector<SassRange> sass_ranges;
+  std::vector<ArchitectureWord> architecture_words;
   std::vector<EnvironmentVariable> environment;
 };
 

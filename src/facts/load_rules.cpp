@@ -62,6 +62,16 @@ void read_load_rules(FactFile& file, LoadRules& rules) {
     row.end();
     rules.ptx_isas.push_back(std::move(isa));
   }
+  for (const PackedRow& packed : file.rows("architecture_word")) {
+    FactRow row(file, packed);
+    ArchitectureWord word;
+    word.word = row.text("word");
+    word.first_sm = row.count("first_sm");
+    word.last_sm = row.count("last_sm");
+    word.source = row.source();
+    row.end();
+    rules.architecture_words.push_back(std::move(word));
+  }
   for (const PackedRow& packed : file.rows("environment")) {
     FactRow row(file, packed);
     EnvironmentVariable variable;

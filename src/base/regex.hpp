@@ -1,0 +1,27 @@
+// Regular expressions in linear time, whatever the text (RE2).
+#pragma once
+
+#include "base/result.hpp"
+
+#include <memory>
+#include <string_view>
+
+namespace gpuvet {
+
+class Regex {
+ public:
+  // Errors: a sentence with what RE2 dislikes.
+  static Result<Regex> compile(std::string_view pattern);
+  ~Regex();
+  Regex(Regex&&) noexcept;
+  Regex& operator=(Regex&&) noexcept;
+
+  bool found_in(std::string_view text) const;
+
+ private:
+  struct Impl;
+  explicit Regex(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+} // namespace gpuvet

@@ -1,0 +1,54 @@
+#include "render/terminal.hpp"
+
+#include <gtest/gtest.h>
+
+namespace gpuvet {
+namespace {
+
+TEST(HumanBytes, KeepsThreeFigures) {
+  EXPECT_EQ(human_bytes(0), "0 B");
+  EXPECT_EQ(human_bytes(999), "999 B");
+  EXPECT_EQ(human_bytes(1000), "1.00 KB");
+  EXPECT_EQ(human_bytes(13'900), "13.9 KB");
+  EXPECT_EQ(human_bytes(456'142'457), "456 MB");
+  EXPECT_EQ(human_bytes(999'600), "1.00 MB");
+}
+
+TEST(Printable, DefusesControlCharacters) {
+  EXPECT_EQ(printable("a\x1b[31mb\n"), "a\\x1b[31mb\\x0a");
+  EXPECT_EQ(printable("\xc3\xbc"), "\xc3\xbc");
+}
+
+TEST(ShortenLeft, KeepsTheEnd) {
+  EXPECT_EQ(shorten_left("libfoo.so", 9), "libfoo.so");
+  EXPECT_EQ(shorten_left("/usr/lib/libfoo.so", 12), "...libfoo.so");
+  EXPECT_EQ(display_width(shorten_left("\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc", 4)), 4);
+}
+
+TEST(Wrap, BreaksAtSpacesAndIndents) {
+  EXPECT_EQ(wrap("one two three four five six", 20, 2), "one two three four\n  five six");
+  EXPECT_EQ(wrap("", 20, 2), "");
+  std::string word(30, 'x');
+  EXPECT_EQ(wrap(word + " y", 20, 0), word + "\ny");
+}
+
+TEST(RenderTable, AlignsAndShortensTheFirstColumnOnly) {
+  Table table{{{"FILE"}, {"SIZE", Align::right}, {"T4"}},
+              {{{"a.so"}, {"5 B"}, {"none", State::fault}},
+               {{std::string(60, 'd') + "/libfoo.so"}, {"456 MB"}, {"native", State::ok}}}};
+  std::string text = render_table(table, {false, 40});
+  EXPECT_EQ(text, "FILE                        SIZE  T4\n"
+                  "a.so                         5 B  none\n"
+                  "...dddddddd/libfoo.so     456 MB  native\n");
+}
+
+TEST(RenderTerminal, ColourOnlyWhenAsked) {
+  Report report;
+  report.verdict = "does not run on T4";
+  report.state = State::fault;
+  EXPECT_EQ(render_terminal(report, {false, 80}), "does not run on T4\n");
+  EXPECT_NE(render_terminal(report, {true, 80}).find("\x1b[31m"), std::string::npos);
+}
+
+} // namespace
+} // namespace gpuvet
