@@ -1,7 +1,7 @@
 // Runs the reading part of a scan: jobs over threads, with a progress line for a person.
 #pragma once
 
-#include "formats/inspect.hpp"
+#include "formats/gpu/inspect.hpp"
 #include "os/terminal.hpp"
 #include "probe/inputs.hpp"
 

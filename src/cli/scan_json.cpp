@@ -1,6 +1,6 @@
 #include "cli/scan_json.hpp"
 
-#include "formats/fatbin.hpp"
+#include "formats/gpu/fatbin.hpp"
 #include "judge/scan/containers.hpp"
 #include "judge/scan/sizes.hpp"
 

@@ -1,7 +1,7 @@
-#include "formats/cubin.hpp"
-#include "formats/needle_search.hpp"
-#include "formats/ptx.hpp"
-#include "formats/scan_state.hpp"
+#include "formats/gpu/cubin.hpp"
+#include "formats/gpu/needle_search.hpp"
+#include "formats/gpu/ptx.hpp"
+#include "formats/gpu/scan_state.hpp"
 
 #include <fmt/core.h>
 

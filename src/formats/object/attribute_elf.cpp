@@ -1,4 +1,4 @@
-#include "formats/scan_state.hpp"
+#include "formats/gpu/scan_state.hpp"
 
 #include <fmt/core.h>
 

@@ -8,7 +8,7 @@
 // with CUDA 7 to 13; docs/format.md tells what was verified how.
 #pragma once
 
-#include "formats/forward_reader.hpp"
+#include "formats/gpu/forward_reader.hpp"
 #include "model/binary.hpp"
 
 #include <functional>

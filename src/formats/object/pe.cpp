@@ -1,7 +1,7 @@
 // Windows executables and DLLs: the container lies in section ".nv_fatb", its wrapper in
 // ".nvFatBi" (names are cut to 8 characters); the records are laid out as in ELF files.
 // Source: Microsoft PE format specification for the section table.
-#include "formats/scan_state.hpp"
+#include "formats/gpu/scan_state.hpp"
 
 namespace gpuvet {
 namespace {

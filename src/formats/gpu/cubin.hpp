@@ -6,7 +6,7 @@
 #include "base/bytes.hpp"
 #include "base/compute_capability.hpp"
 #include "base/version.hpp"
-#include "formats/decompress.hpp"
+#include "formats/gpu/decompress.hpp"
 #include "model/binary.hpp"
 
 #include <functional>

@@ -1,4 +1,4 @@
-#include "formats/cubin.hpp"
+#include "formats/gpu/cubin.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "formats/elf.hpp"
+#include "formats/object/elf.hpp"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
-#include "formats/inspect.hpp"
+#include "formats/gpu/inspect.hpp"
 
-#include "formats/ar.hpp"
-#include "formats/cubin.hpp"
-#include "formats/ptx.hpp"
-#include "formats/scan_state.hpp"
+#include "formats/object/ar.hpp"
+#include "formats/gpu/cubin.hpp"
+#include "formats/gpu/ptx.hpp"
+#include "formats/gpu/scan_state.hpp"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-#include "formats/fatbin.hpp"
+#include "formats/gpu/fatbin.hpp"
 
 #include <fmt/core.h>
 

@@ -1,7 +1,7 @@
-#include "formats/cubin.hpp"
+#include "formats/gpu/cubin.hpp"
 
 #include "formats/byte_stream.hpp"
-#include "formats/elf.hpp"
+#include "formats/object/elf.hpp"
 
 #include <algorithm>
 #include <unordered_set>

@@ -1,4 +1,4 @@
-#include "formats/decompress.hpp"
+#include "formats/gpu/decompress.hpp"
 
 #include <lz4.h>
 #include <lz4frame.h>

@@ -1,4 +1,4 @@
-#include "formats/needle_search.hpp"
+#include "formats/gpu/needle_search.hpp"
 
 #include <gtest/gtest.h>
 

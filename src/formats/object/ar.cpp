@@ -1,4 +1,4 @@
-#include "formats/ar.hpp"
+#include "formats/object/ar.hpp"
 
 #include <fmt/core.h>
 

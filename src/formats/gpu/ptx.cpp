@@ -1,4 +1,4 @@
-#include "formats/ptx.hpp"
+#include "formats/gpu/ptx.hpp"
 
 #include <algorithm>
 #include <string>
