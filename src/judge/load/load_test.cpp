@@ -1,0 +1,152 @@
+// Each loading rule by its documented or reported example; the measured table stands beside.
+#include "judge/load/testing/build.hpp"
+
+#include <gtest/gtest.h>
+
+namespace gpuvet {
+namespace {
+
+using testing::container;
+using testing::device;
+using testing::driver;
+using testing::load;
+using testing::rules;
+
+Outcome outcome(const std::string& words, uint32_t sm) {
+  return load(words, sm).outcome;
+}
+
+TEST(Sass, RunsOnEqualOrHigherMinorOfItsMajor) {
+  EXPECT_EQ(outcome("sm_86", 89), Outcome::same_major);
+  EXPECT_EQ(outcome("sm_80", 86), Outcome::same_major);
+  EXPECT_EQ(outcome("sm_70", 75), Outcome::same_major);
+  EXPECT_EQ(outcome("sm_60", 61), Outcome::same_major);
+  EXPECT_EQ(outcome("sm_50", 52), Outcome::same_major);
+  EXPECT_EQ(outcome("sm_100", 103), Outcome::same_major);
+  EXPECT_EQ(outcome("sm_120", 121), Outcome::same_major); // GB10 is no Tegra here
+  EXPECT_EQ(outcome("sm_89", 86), Outcome::none);
+  EXPECT_EQ(outcome("sm_103", 100), Outcome::none);
+}
+
+TEST(Sass, NeverAcrossMajors) {
+  EXPECT_EQ(load("sm_89", 75).error, 209); // built on an RTX 4090, dies on a T4
+  EXPECT_EQ(load("sm_89", 90).error, 209);
+  EXPECT_EQ(load("sm_90", 100).error, 209);
+  EXPECT_EQ(load("sm_100", 120).error, 209);
+}
+
+TEST(Sass, ArchitectureSpecificIsExact) {
+  EXPECT_EQ(outcome("sm_90a", 90), Outcome::native);
+  EXPECT_EQ(load("sm_90a compute_90a", 100).error, 209); // nothing for Blackwell
+  EXPECT_EQ(load("sm_100a", 103).error, 209);
+}
+
+TEST(Sass, FamilySpecificFollowsTheTable) {
+  EXPECT_EQ(outcome("sm_100f", 100), Outcome::native);
+  EXPECT_EQ(outcome("sm_100f", 103), Outcome::same_major);
+  EXPECT_EQ(outcome("sm_120f", 121), Outcome::same_major);
+  EXPECT_EQ(load("sm_100f", 120).error, 209);
+  EXPECT_EQ(load("sm_103f", 100).error, 209);
+  EXPECT_EQ(load("sm_90f", 90).error, 209); // there is no family 9.x
+}
+
+TEST(Sass, TegraIsDisputedNeverACertainYes) {
+  LoadVerdict orin = load("sm_80", 87);
+  EXPECT_EQ(orin.outcome, Outcome::may_fail);
+  EXPECT_EQ(orin.error, 209);
+  EXPECT_EQ(outcome("sm_87", 87), Outcome::native);
+  EXPECT_EQ(outcome("sm_80 compute_80", 87), Outcome::jit);
+  EXPECT_EQ(outcome("sm_87", 89), Outcome::may_fail);
+  EXPECT_EQ(outcome("sm_90", 87), Outcome::none);
+}
+
+TEST(Selection, SassBeatsPtxAndTheHighestWins) {
+  EXPECT_EQ(load("compute_90a sm_90", 90).image, 1);
+  EXPECT_EQ(load("sm_80 sm_86", 89).image, 1);
+  EXPECT_EQ(load("sm_86 sm_80", 89).image, 0);
+  EXPECT_EQ(load("compute_75 compute_80 compute_70", 90).image, 1);
+  EXPECT_EQ(load("sm_90 sm_90a", 90).image, 1);
+  EXPECT_EQ(load("sm_100 sm_100f sm_100a", 100).image, 2);
+  EXPECT_EQ(load("sm_90 sm_90", 90).image, 0);
+}
+
+TEST(Selection, DamageHasNoSecondChoice) {
+  Container broken = container("sm_90 compute_80 sm_90");
+  broken.images[0].damage = Damage::payload;
+  LoadVerdict verdict = load_container(broken, device(90), nullptr, {}, rules());
+  EXPECT_EQ(verdict.error, 200);
+  EXPECT_EQ(verdict.image, 0);
+  broken.images[0].target.sm = 80; // not chosen, so never read
+  EXPECT_EQ(load_container(broken, device(90), nullptr, {}, rules()).image, 2);
+}
+
+TEST(Ptx, RunsOnEverythingNotOlder) {
+  EXPECT_EQ(outcome("compute_52", 75), Outcome::jit);
+  EXPECT_EQ(outcome("compute_52", 121), Outcome::jit);
+  EXPECT_EQ(outcome("compute_72", 90), Outcome::jit); // Tegra targets included
+  EXPECT_EQ(load("compute_90", 89).error, 209);
+  EXPECT_EQ(load("compute_90a", 100).error, 209);
+  EXPECT_EQ(outcome("compute_100f", 103), Outcome::jit);
+  EXPECT_EQ(load("compute_100f", 120).error, 209);
+}
+
+TEST(Ptx, NeedsADriverThatKnowsItsIsa) {
+  LoadDriver old = driver("535.104.05");
+  Container nine = container("compute_90"); // PTX 9.0, CUDA 13.0
+  EXPECT_EQ(load_container(nine, device(90), &old, {}, rules()).error, 222);
+  nine.images[0].version_major = 8;
+  nine.images[0].version_minor = 2; // CUDA 12.2 = branch 535
+  EXPECT_EQ(load_container(nine, device(90), &old, {}, rules()).outcome, Outcome::jit);
+  nine.images[0].version_minor = 3;
+  EXPECT_EQ(load_container(nine, device(90), &old, {}, rules()).error, 222);
+}
+
+TEST(Environment, Switches) {
+  EXPECT_EQ(load("sm_90 compute_80", 90, {.force_ptx_jit = true}).image, 1);
+  EXPECT_EQ(load("sm_90", 90, {.force_ptx_jit = true}).error, 209);
+  EXPECT_EQ(load("compute_80", 90, {.disable_ptx_jit = true}).error, 223);
+  EXPECT_EQ(load("sm_90 compute_80", 90, {.disable_ptx_jit = true}).outcome, Outcome::native);
+  EXPECT_EQ(load("sm_80", 90, {.disable_ptx_jit = true}).error, 209);
+}
+
+TEST(Kinds, LtoIsNeverLoadedAndUnknownKindsAreIgnored) {
+  EXPECT_EQ(load("lto_90", 90).error, 209);
+  EXPECT_EQ(load("lto_80 compute_80", 90).image, 1);
+  Container odd = container("sm_90 compute_80");
+  odd.images[0].kind = static_cast<ImageKind>(0xffff);
+  EXPECT_EQ(load_container(odd, device(90), nullptr, {}, rules()).image, 1);
+}
+
+TEST(Malformed, LosesTheWholeContainer) {
+  Container zero = container("sm_90 sm_80");
+  zero.images[1].target.sm = 0;
+  EXPECT_EQ(load_container(zero, device(90), nullptr, {}, rules()).error, 999);
+  Container future = container("sm_90");
+  future.version = 2;
+  EXPECT_EQ(load_container(future, device(90), nullptr, {}, rules()).error, 200);
+  Container hang = container("sm_90");
+  hang.zero_entry = true;
+  LoadVerdict verdict = load_container(hang, device(90), nullptr, {}, rules());
+  EXPECT_FALSE(loads(verdict));
+  EXPECT_NE(verdict.reason.find("never returns"), std::string::npos);
+}
+
+TEST(Linked, FallsBackToThePartsOnlyWhenItHasNothing) {
+  Container linked = container("sm_80"), part = container("sm_80 compute_80");
+  std::vector<const Container*> parts = {&part, &part};
+  EXPECT_EQ(load_linked(linked, parts, device(80), nullptr, {}, rules()).outcome, Outcome::native);
+  EXPECT_EQ(load_linked(linked, parts, device(90), nullptr, {}, rules()).outcome, Outcome::linked);
+  Container sass_only = container("sm_80");
+  parts[1] = &sass_only;
+  EXPECT_EQ(load_linked(linked, parts, device(90), nullptr, {}, rules()).error, 209);
+  linked.images[0].damage = Damage::payload;
+  EXPECT_EQ(load_linked(linked, parts, device(80), nullptr, {}, rules()).error, 200);
+}
+
+TEST(Reasons, SayWhatIsThere) {
+  EXPECT_EQ(load("sm_80 sm_86 compute_90", 75).reason, "SASS for sm_80, sm_86, PTX for compute_90");
+  EXPECT_EQ(load("sm_89", 75).reason, "SASS for sm_89, no PTX");
+}
+
+} // namespace
+} // namespace gpuvet
