@@ -54,9 +54,12 @@ InspectOptions inspect_options(const ScanOptions& options, const ScanResult& res
                                const LoadRules& rules) {
   InspectOptions inspecting;
   inspecting.sections_only = options.sections_only;
-  inspecting.kernels = options.wants_kernels ? KernelNames::all : KernelNames::unserved;
+  inspecting.kernels = options.wants_kernels ? KernelNames::all : KernelNames::chosen;
   inspecting.wants_kernels = [&result, &rules](const Container& container) {
     return names_would_help(container, result.devices, rules);
+  };
+  inspecting.choose_for_kernels = [&result, &rules](const std::vector<Container>& containers) {
+    return containers_to_name(containers, result.devices, rules);
   };
   return inspecting;
 }

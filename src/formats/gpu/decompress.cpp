@@ -6,6 +6,7 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace gpuvet {
 namespace {
@@ -24,13 +25,16 @@ class RawDecoder final : public Decoder {
   Bytes rest_;
 };
 
+// A zstd context is large and slow to set up, and scans decode thousands of small images: each
+// thread keeps one for the next decoder.
+ZSTD_DStream* take_zstd_stream();
+void give_zstd_stream(ZSTD_DStream* stream);
+
 class ZstdDecoder final : public Decoder {
  public:
   explicit ZstdDecoder(Bytes stored)
-      : stream_(ZSTD_createDStream()), in_{stored.data(), stored.size(), 0} {
-    ZSTD_DCtx_setParameter(stream_, ZSTD_d_windowLogMax, 27); // 128 MiB of history at most
-  }
-  ~ZstdDecoder() override { ZSTD_freeDStream(stream_); }
+      : stream_(take_zstd_stream()), in_{stored.data(), stored.size(), 0} {}
+  ~ZstdDecoder() override { give_zstd_stream(stream_); }
   ZstdDecoder(const ZstdDecoder&) = delete;
   ZstdDecoder& operator=(const ZstdDecoder&) = delete;
 
@@ -60,6 +64,27 @@ class ZstdDecoder final : public Decoder {
   ZSTD_inBuffer in_;
   bool done_ = false;
 };
+
+struct ZstdSpare {
+  ZSTD_DStream* stream = nullptr;
+  ~ZstdSpare() { ZSTD_freeDStream(stream); }
+};
+thread_local ZstdSpare zstd_spare;
+
+ZSTD_DStream* take_zstd_stream() {
+  ZSTD_DStream* stream = std::exchange(zstd_spare.stream, nullptr);
+  if (!stream) stream = ZSTD_createDStream();
+  ZSTD_DCtx_reset(stream, ZSTD_reset_session_and_parameters);
+  ZSTD_DCtx_setParameter(stream, ZSTD_d_windowLogMax, 27); // 128 MiB of history at most
+  return stream;
+}
+
+void give_zstd_stream(ZSTD_DStream* stream) {
+  if (zstd_spare.stream)
+    ZSTD_freeDStream(stream);
+  else
+    zstd_spare.stream = stream;
+}
 
 class ZlibDecoder final : public Decoder {
  public:

@@ -1,9 +1,9 @@
 #include "formats/gpu/inspect.hpp"
 
-#include "formats/object/ar.hpp"
 #include "formats/gpu/cubin.hpp"
 #include "formats/gpu/ptx.hpp"
 #include "formats/gpu/scan_state.hpp"
+#include "formats/object/ar.hpp"
 
 #include <fmt/core.h>
 
@@ -82,6 +82,7 @@ void scan_object(ScanState& state) {
   } else if (start.text().starts_with("MZ")) {
     attribute_pe(state);
   }
+  read_chosen_kernels(state);
   std::sort(state.found.begin(), state.found.end(),
             [](const Container& a, const Container& b) { return a.offset < b.offset; });
   for (Container& container : state.found) {

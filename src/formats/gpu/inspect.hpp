@@ -6,19 +6,23 @@
 #include "formats/byte_stream.hpp"
 #include "model/binary.hpp"
 
+#include <functional>
 #include <string>
+#include <vector>
 
 namespace gpuvet {
 
 enum class KernelNames {
   none,
-  unserved, // of containers for which `wants_kernels` says so
-  all,      // of every image
+  chosen, // of the containers that the two functions below ask for
+  all,    // of every image
 };
 
 struct InspectOptions {
   KernelNames kernels = KernelNames::none;
-  // Asked once per container, before it is left behind.
+  // Asked when everything else is known: indices of the containers whose kernels matter.
+  std::function<std::vector<size_t>(const std::vector<Container>&)> choose_for_kernels;
+  // Asked instead, container by container, where a file can be read only once.
   std::function<bool(const Container&)> wants_kernels;
   // Walk only the CUDA sections of an ELF file and skip the search of all other bytes. Takes effect
   // on files that are read at random (not on members of archives).

@@ -87,37 +87,48 @@ void look_for_toolkit(ScanState& state, const Image& image,
         known(*cubin->toolkit, "compiler note of the cubin at " + offset_text(image.offset));
 }
 
+bool is_code(const Image& image) {
+  return image.kind == ImageKind::cubin || image.kind == ImageKind::ptx;
+}
+
+// Kernel names of one image stand for the container: images of a container are compiled from the
+// same source. What is kept of a stream suffices for the usual layout of cubins.
+struct NameSample {
+  Image image;
+  std::vector<uint8_t> bytes;
+  bool taken = false;
+};
+
+void take_sample(NameSample& sample, const Image& image,
+                 const std::function<Result<Bytes>(size_t)>& payload) {
+  if (sample.taken || image.damage != Damage::none) return;
+  sample.taken = true;
+  sample.image = image;
+  if (auto bytes = payload(kNameSample))
+    sample.bytes.assign(bytes->data(), bytes->data() + bytes->size());
+}
+
 uint64_t on_container(ScanState& state, uint64_t at) {
-  std::vector<uint8_t> sample; // of the first code image, when the stream cannot be read again
-  Image sampled;
-  bool have_sample = false;
-  uint64_t sample_at = 0;
-  bool sampling = state.options.kernels == KernelNames::unserved;
+  NameSample sample;
+  bool sampling = state.options.kernels == KernelNames::chosen && !state.reader.random_access() &&
+                  state.options.wants_kernels;
   auto visit = [&](Container& container, Image& image,
                    const std::function<Result<Bytes>(size_t)>& payload) {
     look_into_payload(state, image, payload);
     look_for_toolkit(state, image, payload);
     if (state.options.kernels == KernelNames::all && image.damage == Damage::none) {
       if (auto names = image_kernels(image, payload)) add_kernels(container, std::move(*names));
-    } else if (sampling && !have_sample && image.damage == Damage::none) {
-      have_sample = true;
-      sampled = image;
-      sample_at = image.offset - state.reader.base() + image.header_size;
-      if (!state.reader.random_access())
-        if (auto bytes = payload(kNameSample))
-          sample.assign(bytes->data(), bytes->data() + bytes->size());
+    } else if (sampling) {
+      take_sample(sample, image, payload);
     }
   };
   ContainerRead read = read_container(state.reader, at, visit);
   if (!read.plausible) return at + 1;
   Container& container = read.container;
-  if (sampling && have_sample && state.options.wants_kernels &&
-      state.options.wants_kernels(container)) {
-    auto again = [&](size_t n) -> Result<Bytes> {
-      if (!state.reader.random_access()) return Bytes(sample.data(), sample.size()).clamp(0, n);
-      return state.reader.view(sample_at, n);
-    };
-    if (auto names = image_kernels(sampled, again)) add_kernels(container, std::move(*names));
+  if (sample.taken && state.options.wants_kernels(container)) {
+    Bytes kept(sample.bytes.data(), sample.bytes.size());
+    auto again = [&](size_t n) -> Result<Bytes> { return kept.clamp(0, n); };
+    if (auto names = image_kernels(sample.image, again)) add_kernels(container, std::move(*names));
   }
   unique_kernels(container);
   container.member = state.member;
@@ -153,10 +164,10 @@ uint64_t on_elf(ScanState& state, uint64_t at) {
   container.images.push_back(image);
   if (header->toolkit && !state.binary.toolkit)
     state.binary.toolkit = known(*header->toolkit, "cubin at " + offset_text(image.offset));
-  bool wanted = state.options.kernels == KernelNames::all ||
-                (state.options.kernels == KernelNames::unserved && state.options.wants_kernels &&
-                 state.options.wants_kernels(container));
-  if (wanted) {
+  bool stream = !state.reader.random_access();
+  if (state.options.kernels == KernelNames::all ||
+      (state.options.kernels == KernelNames::chosen && stream && state.options.wants_kernels &&
+       state.options.wants_kernels(container))) {
     auto again = [&](size_t n) { return state.reader.view(at, n); };
     if (auto names = cubin_kernels(image, again)) add_kernels(container, std::move(*names));
     unique_kernels(container);
@@ -252,6 +263,23 @@ uint64_t on_hit(ScanState& state, Needle needle, uint64_t at) {
 }
 
 } // namespace
+
+void read_chosen_kernels(ScanState& state) {
+  if (state.options.kernels != KernelNames::chosen || !state.options.choose_for_kernels ||
+      !state.reader.random_access())
+    return;
+  for (size_t index : state.options.choose_for_kernels(state.found)) {
+    Container& container = state.found[index];
+    auto image =
+        std::find_if(container.images.begin(), container.images.end(),
+                     [](const Image& one) { return is_code(one) && one.damage == Damage::none; });
+    if (image == container.images.end() || container.kernels_read) continue;
+    uint64_t payload = image->offset - state.reader.base() + image->header_size;
+    auto read = [&](size_t n) { return state.reader.view(payload, n); };
+    if (auto names = image_kernels(*image, read)) add_kernels(container, std::move(*names));
+    unique_kernels(container);
+  }
+}
 
 void scan_range(ScanState& state, uint64_t from, uint64_t to) {
   for (uint64_t at = from; at < to;) {

@@ -33,6 +33,9 @@ struct ScanState {
 // run-time compilers.
 void scan_range(ScanState& state, uint64_t from, uint64_t to);
 
+// Names of the kernels that the options ask for, once roles are known.
+void read_chosen_kernels(ScanState& state);
+
 // Names sections, roles and damage of state.found by the ELF tables; drops chance finds.
 void attribute_elf(ScanState& state);
 

@@ -228,14 +228,36 @@ FileVerdict judge_file(const Binary& binary, const LoadDevice& device, const Loa
   return verdict;
 }
 
+std::vector<size_t> containers_to_name(const std::vector<Container>& containers,
+                                       const std::vector<LoadDevice>& devices,
+                                       const LoadRules& rules) {
+  constexpr size_t shown = 8;
+  std::vector<bool> wanted(containers.size(), false);
+  for (const LoadDevice& device : devices) {
+    std::vector<size_t> failing;
+    bool something_loads = false;
+    for (size_t i = 0; i < containers.size(); ++i) {
+      if (loads(load_container(containers[i], device, nullptr, {}, rules)))
+        something_loads = true;
+      else if (containers[i].problem.empty())
+        failing.push_back(i);
+    }
+    for (size_t i = 0; i < failing.size(); ++i)
+      if (i < shown || (something_loads && !only_specific_code(containers[failing[i]])))
+        wanted[failing[i]] = true;
+  }
+  std::vector<size_t> indices;
+  for (size_t i = 0; i < wanted.size(); ++i)
+    if (wanted[i]) indices.push_back(i);
+  return indices;
+}
+
 bool names_would_help(const Container& container, const std::vector<LoadDevice>& devices,
                       const LoadRules& rules) {
-  if (!container.problem.empty()) return false;
-  for (const LoadDevice& device : devices) {
-    LoadVerdict load = load_container(container, device, nullptr, {}, rules);
-    if (!loads(load)) return true;
-  }
-  return false;
+  if (!container.problem.empty() || only_specific_code(container)) return false;
+  return std::any_of(devices.begin(), devices.end(), [&](const LoadDevice& device) {
+    return !loads(load_container(container, device, nullptr, {}, rules));
+  });
 }
 
 std::string coverage_name(Coverage coverage) {

@@ -46,7 +46,13 @@ struct FileVerdict {
 FileVerdict judge_file(const Binary& binary, const LoadDevice& device, const LoadDriver* driver,
                        const LoadEnvironment& environment, const LoadRules& rules);
 
-// True for containers whose kernel names decide between `variants` and `partial`.
+// Indices of the containers whose kernel names matter: those that do not load on some device where
+// others do (their names tell variants from gaps), and a few where nothing loads, to be shown.
+std::vector<size_t> containers_to_name(const std::vector<Container>& containers,
+                                       const std::vector<LoadDevice>& devices,
+                                       const LoadRules& rules);
+
+// The same for a container alone, where the others are not known yet.
 bool names_would_help(const Container& container, const std::vector<LoadDevice>& devices,
                       const LoadRules& rules);
 
