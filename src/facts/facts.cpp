@@ -44,7 +44,7 @@ struct Facts::Tables {
   Lazy<std::vector<ErrorCode>> errors;
   Lazy<std::vector<FrameworkBuild>> frameworks;
   Lazy<BuildTables> buildvars;
-  Lazy<std::vector<Feature>> features;
+  Lazy<FeatureTables> features;
 
   // Reads one file with `use` and checks that nothing was left over.
   template <class F> std::optional<Error> read(const std::string& name, F use) {
@@ -164,7 +164,13 @@ Result<const std::vector<ArchSpelling>*> Facts::arch_spellings() const {
 }
 
 Result<const std::vector<Feature>*> Facts::features() const {
-  return tables_->simple(tables_->features, "features.toml", read_features);
+  return tables_->simple(tables_->features, "features.toml", read_features)
+      .map([](const FeatureTables* t) { return &t->features; });
+}
+
+Result<const std::vector<CapabilityLimits>*> Facts::capability_limits() const {
+  return tables_->simple(tables_->features, "features.toml", read_features)
+      .map([](const FeatureTables* t) { return &t->limits; });
 }
 
 } // namespace gpuvet

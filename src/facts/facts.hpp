@@ -231,6 +231,14 @@ struct Feature {
 
 bool has_feature(const Feature& feature, uint32_t sm);
 
+struct CapabilityLimits { // of one SM and of one thread block
+  uint32_t sm = 0;
+  std::string fp64_ratio; // FP32 to FP64 throughput, "2:1"
+  uint32_t blocks = 0, warps = 0, threads = 0;
+  uint32_t shared_sm_kib = 0, shared_block_kib = 0;
+  std::string source;
+};
+
 // --- access -----------------------------------------------------------------------------------
 
 // Gives the text of facts file "gpus.toml".
@@ -256,6 +264,7 @@ class Facts {
   Result<const std::vector<CMakeFeature>*> cmake_features() const;
   Result<const std::vector<ArchSpelling>*> arch_spellings() const;
   Result<const std::vector<Feature>*> features() const;
+  Result<const std::vector<CapabilityLimits>*> capability_limits() const;
 
  private:
   struct Tables;

@@ -4,7 +4,7 @@
 
 namespace gpuvet {
 
-void read_features(FactFile& file, std::vector<Feature>& features) {
+void read_features(FactFile& file, FeatureTables& tables) {
   for (const PackedRow& packed : file.rows("feature")) {
     FactRow row(file, packed);
     Feature feature;
@@ -18,7 +18,21 @@ void read_features(FactFile& file, std::vector<Feature>& features) {
     feature.note = row.text_if("note");
     feature.sources = row.sources();
     row.end();
-    features.push_back(std::move(feature));
+    tables.features.push_back(std::move(feature));
+  }
+  for (const PackedRow& packed : file.rows("limit")) {
+    FactRow row(file, packed);
+    CapabilityLimits limits;
+    limits.sm = row.count("sm");
+    limits.fp64_ratio = row.text("fp64");
+    limits.blocks = row.count("blocks");
+    limits.warps = row.count("warps");
+    limits.threads = row.count("threads");
+    limits.shared_sm_kib = row.count("shared_sm_kib");
+    limits.shared_block_kib = row.count("shared_block_kib");
+    limits.source = row.source();
+    row.end();
+    tables.limits.push_back(std::move(limits));
   }
 }
 

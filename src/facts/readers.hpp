@@ -18,6 +18,11 @@ struct BuildTables {
   std::vector<ArchSpelling> spellings;
 };
 
+struct FeatureTables {
+  std::vector<Feature> features;
+  std::vector<CapabilityLimits> limits;
+};
+
 void read_load_rules(FactFile& file, LoadRules& rules);
 void read_drivers(FactFile& file, LoadRules& rules);
 void read_gpus(FactFile& file, const LoadRules& rules, GpuTables& tables);
@@ -25,6 +30,6 @@ void read_toolkits(FactFile& file, const LoadRules& rules, std::vector<Toolkit>&
 void read_errors(FactFile& file, std::vector<ErrorCode>& errors);
 void read_frameworks(FactFile& file, std::vector<FrameworkBuild>& builds);
 void read_buildvars(FactFile& file, BuildTables& tables);
-void read_features(FactFile& file, std::vector<Feature>& features);
+void read_features(FactFile& file, FeatureTables& tables);
 
 } // namespace gpuvet
