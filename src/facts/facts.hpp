@@ -53,6 +53,7 @@ struct Capability {
   std::string architecture;
   std::optional<uint32_t> year; // of the first product
   std::string examples;         // typical cards
+  std::string last_cuda;        // where it is older than the table of targets
   std::string note, source;
 };
 

@@ -51,6 +51,7 @@ void read_gpus(FactFile& file, const LoadRules& rules, GpuTables& tables) {
     capability.architecture = row.text("architecture");
     capability.year = row.count_if("year");
     capability.examples = row.text_if("examples");
+    capability.last_cuda = row.text_if("last_cuda");
     capability.note = row.text_if("note");
     capability.source = row.source();
     row.end();
