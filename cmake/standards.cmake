@@ -22,11 +22,13 @@ if(DEFINED ENV{CI})
   set(CMAKE_COMPILE_WARNING_AS_ERROR ON)
 endif()
 
-# ccache must accept precompiled headers; without a hint it recompiles every file that uses one.
+# ccache as it must be told to share results between clones and to cache what uses a precompiled
+# header.
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER
-      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros
+      CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE})
 endif()
 
 # Linking with sanitizers is slow; the release uses the system's linker.
