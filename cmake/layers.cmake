@@ -35,7 +35,7 @@ endfunction()
 set(LAYER_LIBRARIES_base tp_fmt tp_expected tp_re2)
 set(LAYER_LIBRARIES_os Threads::Threads)
 set(LAYER_LIBRARIES_facts gpuvet_embedded_facts tp_toml)
-set(LAYER_LIBRARIES_formats tp_archive tp_isal tp_zlib tp_zstd tp_lz4)
+set(LAYER_LIBRARIES_formats tp_archive tp_isal tp_zlib tp_zstd tp_lz4 tp_json)
 set(LAYER_LIBRARIES_render tp_json)
 set(LAYER_LIBRARIES_cli tp_cli11 tp_json)
 

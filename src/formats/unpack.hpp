@@ -4,6 +4,7 @@
 #pragma once
 
 #include "formats/byte_stream.hpp"
+#include "formats/image_layers.hpp"
 #include "formats/spool.hpp"
 #include "formats/unpack_limits.hpp"
 #include "formats/zip.hpp"
@@ -36,6 +37,9 @@ void unpack(const UnpackJob& job, ByteStream& content, const LeafSink& sink);
 // One member of a zip, so that members can be unpacked by several threads. `job.path` is the zip's.
 void unpack_member(const UnpackJob& job, const Zip& zip, const ZipMember& member,
                    const LeafSink& sink);
+
+// An image whose blobs lie in a folder (OCI layout).
+void unpack_image(const UnpackJob& job, const ImageBlobs& blobs, const LeafSink& sink);
 
 // The members that can hold GPU code, by name and size.
 bool worth_unpacking(const ZipMember& member);

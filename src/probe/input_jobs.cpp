@@ -1,8 +1,10 @@
 #include "probe/input_jobs.hpp"
 
+#include "formats/ar.hpp"
 #include "formats/file_kind.hpp"
 #include "formats/zip.hpp"
 #include "os/file_map.hpp"
+#include "os/file_tree.hpp"
 #include "os/temporary_file.hpp"
 
 #include <memory>
@@ -72,7 +74,51 @@ bool add_member_jobs(const UnpackJob& job, Inputs& to) {
   return true;
 }
 
+ImageBlobs blobs_of_folder(const std::string& folder) {
+  ImageBlobs blobs;
+  blobs.where = folder;
+  blobs.has = [folder](const std::string& name) {
+    auto status = file_status(join_path(folder, name), Links::follow);
+    return status && status->type == FileType::regular;
+  };
+  blobs.open = [folder](const std::string& name,
+                        const std::function<void(ByteStream&)>& use) -> Result<void> {
+    std::string path = join_path(folder, name);
+    auto map = map_file(path);
+    if (!map) return tl::unexpected(map.error());
+    MemoryStream content(map->bytes());
+    use(content);
+    if (map->changed()) return fail("the file became shorter while it was read", path);
+    return {};
+  };
+  return blobs;
+}
+
 } // namespace
+
+bool is_image_folder(const std::string& path) {
+  ImageBlobs blobs = blobs_of_folder(path);
+  return blobs.has("oci-layout") && blobs.has("index.json");
+}
+
+void add_image_job(const std::string& path, Inputs& to) {
+  UnpackJob job{path, Wanted::named, temporary_spool_files()};
+  to.jobs.push_back({path, UINT64_MAX, [job](const LeafSink& sink) {
+                       unpack_image(job, blobs_of_folder(job.path), sink);
+                     }});
+}
+
+bool is_thin_archive(const std::string& path) {
+  auto head = read_head(path, kKindBytes);
+  return head && file_kind(path, Bytes(std::string_view(*head))) == FileKind::thin_archive;
+}
+
+Result<std::vector<std::string>> members_of_thin_archive(const std::string& path) {
+  auto map = map_file(path);
+  if (!map) return tl::unexpected(map.error());
+  MemoryStream content(map->bytes());
+  return thin_archive_members(content);
+}
 
 MakeSpoolFile temporary_spool_files() {
   return []() -> Result<std::unique_ptr<SpoolFile>> {

@@ -25,6 +25,7 @@ struct Walk {
   void entry(const std::string& path, const std::string& root, std::vector<std::string>& folders);
   void link(const std::string& path, const std::string& root);
   void found_file(const std::string& path, uint64_t size);
+  void thin_archive(const std::string& path);
   bool first_time(const FileStatus& status) {
     return seen.insert({status.device, status.inode}).second;
   }
@@ -37,11 +38,27 @@ void Walk::named(const std::string& path) {
   case FileType::folder:
     return folder(path);
   case FileType::regular:
-    if (first_time(*status)) add_file_jobs(path, status->size, Wanted::named, found);
-    return;
+    if (!first_time(*status)) return;
+    if (is_thin_archive(path)) return thin_archive(path);
+    return add_file_jobs(path, status->size, Wanted::named, found);
   case FileType::link:
   case FileType::special:
     found.errors.push_back({"this is neither a file nor a folder", path});
+  }
+}
+
+// A thin archive holds names only; its members are files beside it.
+void Walk::thin_archive(const std::string& path) {
+  auto members = members_of_thin_archive(path);
+  if (!members) return found.errors.push_back(members.error());
+  for (const std::string& member : *members) {
+    std::string file = join_path(parent_folder(path), member);
+    auto status = file_status(file, Links::follow);
+    if (!status || status->type != FileType::regular) {
+      found.errors.push_back({"this member of the thin archive " + path + " is missing", file});
+    } else if (first_time(*status)) {
+      add_file_jobs(file, status->size, Wanted::named, found);
+    }
   }
 }
 
@@ -60,6 +77,10 @@ void Walk::folder(const std::string& root) {
     if (!first_time(*status)) continue;
     if (is_kernel_tree(path)) {
       found.notes.push_back(path + ": a file system of the kernel, left out");
+      continue;
+    }
+    if (is_image_folder(path)) {
+      add_image_job(path, found);
       continue;
     }
     auto names = list_folder(path);

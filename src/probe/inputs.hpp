@@ -36,6 +36,13 @@ struct Inputs {
 
 Inputs find_inputs(const std::vector<std::string>& paths);
 
+// Everything that process `pid` has mapped now, read through the process's own view of its files,
+// so that containers and replaced files are covered. `proc` is where procfs is mounted.
+Inputs find_process_inputs(uint64_t pid, const std::string& proc = "/proc");
+
+// The packages of a Python interpreter, which is not run (python_env.hpp).
+Inputs find_python_inputs(const std::string& executable);
+
 // Indices of `jobs`, largest first: the order to start them in.
 std::vector<size_t> largest_first(const std::vector<InputJob>& jobs);
 

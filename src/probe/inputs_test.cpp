@@ -1,4 +1,5 @@
 #include "formats/testing/streams.hpp"
+#include "formats/testing/tar_builder.hpp"
 #include "formats/testing/zip_builder.hpp"
 #include "probe/inputs.hpp"
 
@@ -141,6 +142,44 @@ TEST_F(InputsTest, ADamagedMemberNamesItselfAndTheRestGoesOn) {
   EXPECT_EQ(leaves.files, (Files{{"p.whl!b.so", elf("2")}}));
   EXPECT_TRUE(leaves.has_error("p.whl!a.so: the member's checksum"));
   EXPECT_TRUE(leaves.has_error("p.whl!c.so: the zip member cannot be read: it is encrypted"));
+}
+
+TEST_F(InputsTest, MembersOfANamedThinArchive) {
+  write("obj/a.o", elf("a"));
+  auto header = [](const std::string& name, size_t size) {
+    std::string line = name;
+    line.resize(48, ' ');
+    line += std::to_string(size);
+    line.resize(58, ' ');
+    return line + "`\n";
+  };
+  std::string names = "obj/a.o/\nobj/absent.o/\n";
+  std::string path =
+      write("lib.a", "!<thin>\n" + header("//", names.size()) + names +
+                         (names.size() % 2 ? "\n" : "") + header("/0", 5) + header("/9", 5));
+  Leaves leaves = run({path});
+  EXPECT_EQ(leaves.files, (Files{{"obj/a.o", elf("a")}}));
+  EXPECT_TRUE(leaves.has_error("obj/absent.o: this member of the thin archive"));
+}
+
+TEST_F(InputsTest, OciLayoutInAFolder) {
+  std::string layer(64, '1'), manifest(64, 'a');
+  write("img/oci-layout", "{}");
+  write("img/index.json", R"({"manifests":[{"digest":"sha256:)" + manifest + R"("}]})");
+  write("img/blobs/sha256/" + manifest, R"({"layers":[{"digest":"sha256:)" + layer + R"("}]})");
+  write("img/blobs/sha256/" + layer, make_archive({{.name = "a.so", .content = elf("a")}}));
+  EXPECT_EQ(run({root_ + "/img"}).files, (Files{{"img!a.so", elf("a")}}));
+  EXPECT_EQ(run({root_}).files, (Files{{"img!a.so", elf("a")}}));
+}
+
+TEST_F(InputsTest, ALargeNestedPackageUsesATemporaryFile) {
+  std::string wheel =
+      make_zip({{"big", std::string(limits::spool_memory, 'x'), 0}, {"a.so", elf("a")}});
+  write("x.tar.zst", make_archive({{.name = "x.whl", .content = wheel}}, Filter::zstd));
+  setenv("TMPDIR", root_.c_str(), 1);
+  Leaves leaves = run({root_});
+  unsetenv("TMPDIR");
+  EXPECT_EQ(leaves.files, (Files{{"x.tar.zst!x.whl!a.so", elf("a")}}));
 }
 
 } // namespace

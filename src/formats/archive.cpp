@@ -1,0 +1,234 @@
+// The only file that knows libarchive.
+#include "formats/archive.hpp"
+
+#include "formats/inflate.hpp"
+
+#include <archive.h>
+#include <archive_entry.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace gpuvet {
+namespace {
+
+constexpr size_t kPiece = size_t{1} << 20;
+
+// What libarchive's callbacks read from, and the error that it can't carry.
+struct Feed {
+  ByteStream& in;
+  uint64_t at = 0;
+  std::optional<Error> error = std::nullopt;
+};
+
+la_ssize_t feed_read(archive* reader, void* data, const void** buffer) {
+  auto& feed = *static_cast<Feed*>(data);
+  auto piece = feed.in.window(feed.at, kPiece);
+  if (!piece) {
+    feed.error = piece.error();
+    archive_set_error(reader, EIO, "%s", piece.error().what.c_str());
+    return ARCHIVE_FATAL;
+  }
+  *buffer = piece->data();
+  feed.at += piece->size();
+  return static_cast<la_ssize_t>(piece->size());
+}
+
+// Only for mapped archives: whether the bytes are there is known without reading them.
+la_int64_t feed_skip(archive*, void* data, la_int64_t request) {
+  auto& feed = *static_cast<Feed*>(data);
+  if (!feed.in.random_access() || request <= 0) return 0;
+  uint64_t left = feed.in.size().value_or(0) - feed.at;
+  uint64_t step = std::min<uint64_t>(left, static_cast<uint64_t>(request));
+  feed.at += step;
+  return static_cast<la_int64_t>(step);
+}
+
+struct FreeArchive {
+  void operator()(archive* reader) const { archive_read_free(reader); }
+};
+using Reader = std::unique_ptr<archive, FreeArchive>;
+
+// libarchive's words, or those of the stream below, which know better.
+Error reader_error(archive* reader, const Feed& feed, const std::string& where) {
+  if (feed.error) return *feed.error;
+  const char* text = archive_error_string(reader);
+  return {std::string("the archive is damaged or cut off: ") + (text ? text : "no reason given"),
+          where + ", near offset " + std::to_string(feed.at)};
+}
+
+Result<void> start(archive* reader, Feed& feed, const std::string& where) {
+  if (!reader) return fail("out of memory", where);
+  if (archive_read_open2(reader, &feed, nullptr, feed_read, feed_skip, nullptr) != ARCHIVE_OK)
+    return tl::unexpected(reader_error(reader, feed, where));
+  return {};
+}
+
+class MemberStream final : public SequentialStream {
+ public:
+  MemberStream(archive* reader, const Feed& feed, std::string where, std::optional<uint64_t> size)
+      : reader_(reader), feed_(feed), where_(std::move(where)), size_(size) {}
+
+  std::optional<uint64_t> size() const override { return size_; }
+
+ protected:
+  Result<size_t> pull(uint8_t* out, size_t n) override {
+    la_ssize_t got = archive_read_data(reader_, out, n);
+    if (got < 0) return tl::unexpected(reader_error(reader_, feed_, where_));
+    total_ += static_cast<uint64_t>(got);
+    if (total_ > most_expanded(feed_.at)) return fail(std::string(kBombText), where_);
+    return static_cast<size_t>(got);
+  }
+
+ private:
+  archive* reader_;
+  const Feed& feed_;
+  std::string where_;
+  std::optional<uint64_t> size_;
+  uint64_t total_ = 0;
+};
+
+// A compressed file is an archive of one member of unknown size in libarchive's eyes.
+class DecompressStream final : public SequentialStream {
+ public:
+  DecompressStream(ByteStream& stored, FileKind kind, std::string where, Budget& budget)
+      : feed_{stored}, kind_(kind), where_(std::move(where)), budget_(budget) {}
+
+  std::optional<uint64_t> size() const override { return std::nullopt; }
+
+ protected:
+  Result<size_t> pull(uint8_t* out, size_t n) override {
+    if (!content_) {
+      if (auto ok = open(); !ok) return tl::unexpected(ok.error());
+    }
+    la_ssize_t got = archive_read_data(reader_.get(), out, n);
+    if (got < 0) return tl::unexpected(reader_error(reader_.get(), feed_, where_));
+    total_ += static_cast<uint64_t>(got);
+    if (total_ > most_expanded(feed_.at) || !budget_.spend(static_cast<uint64_t>(got)))
+      return fail(std::string(kBombText), where_);
+    return static_cast<size_t>(got);
+  }
+
+ private:
+  Result<void> open() {
+    reader_.reset(archive_read_new());
+    if (kind_ == FileKind::bzip2) archive_read_support_filter_bzip2(reader_.get());
+    if (kind_ == FileKind::xz) archive_read_support_filter_xz(reader_.get());
+    if (kind_ == FileKind::zstd) archive_read_support_filter_zstd(reader_.get());
+    archive_read_support_format_raw(reader_.get());
+    if (auto ok = start(reader_.get(), feed_, where_); !ok) return ok;
+    archive_entry* entry = nullptr;
+    if (archive_read_next_header(reader_.get(), &entry) < ARCHIVE_WARN)
+      return tl::unexpected(reader_error(reader_.get(), feed_, where_));
+    content_ = true;
+    return {};
+  }
+
+  Feed feed_;
+  FileKind kind_;
+  std::string where_;
+  Budget& budget_;
+  Reader reader_;
+  bool content_ = false;
+  uint64_t total_ = 0;
+};
+
+Reader reader_for(FileKind kind) {
+  Reader reader(archive_read_new());
+  if (!reader) return reader;
+  if (kind == FileKind::tar) archive_read_support_format_tar(reader.get());
+  if (kind == FileKind::deb) archive_read_support_format_ar(reader.get());
+  if (kind == FileKind::cpio || kind == FileKind::rpm)
+    archive_read_support_format_cpio(reader.get());
+  if (kind == FileKind::rpm) { // a lead and two headers, then a compressed cpio
+    archive_read_support_filter_rpm(reader.get());
+    archive_read_support_filter_gzip(reader.get());
+    archive_read_support_filter_bzip2(reader.get());
+    archive_read_support_filter_xz(reader.get());
+    archive_read_support_filter_lzma(reader.get());
+    archive_read_support_filter_zstd(reader.get());
+  }
+  return reader;
+}
+
+// Some names exist in one encoding only.
+std::string either(const char* plain, const char* utf8) {
+  const char* text = plain ? plain : utf8;
+  return text ? text : "";
+}
+
+std::string without_root(std::string name) {
+  size_t from = 0;
+  for (;;) {
+    if (name.compare(from, 1, "/") == 0)
+      from += 1;
+    else if (name.compare(from, 2, "./") == 0)
+      from += 2;
+    else
+      return name.substr(from);
+  }
+}
+
+ArchiveMember member_of(archive_entry* entry) {
+  ArchiveMember member;
+  member.name =
+      without_root(either(archive_entry_pathname(entry), archive_entry_pathname_utf8(entry)));
+  std::string hard = either(archive_entry_hardlink(entry), archive_entry_hardlink_utf8(entry));
+  la_int64_t size = archive_entry_size(entry);
+  member.size = size > 0 ? static_cast<uint64_t>(size) : 0;
+  if (!hard.empty()) {
+    member.type = MemberType::hard_link;
+    member.target = without_root(hard);
+    return member;
+  }
+  switch (archive_entry_filetype(entry)) {
+  case AE_IFREG:
+    member.type = MemberType::file;
+    break;
+  case AE_IFDIR:
+    member.type = MemberType::folder;
+    break;
+  case AE_IFLNK:
+    member.type = MemberType::symbolic_link;
+    member.target = either(archive_entry_symlink(entry), archive_entry_symlink_utf8(entry));
+    break;
+  default:
+    member.type = MemberType::other;
+  }
+  return member;
+}
+
+} // namespace
+
+Result<void> for_each_member(ByteStream& stored, FileKind kind, const std::string& where,
+                             Budget& budget, const VisitMember& visit) {
+  Feed feed{stored};
+  Reader reader = reader_for(kind);
+  if (auto ok = start(reader.get(), feed, where); !ok) return ok;
+  for (uint64_t count = 0;; ++count) {
+    archive_entry* entry = nullptr;
+    int status = archive_read_next_header(reader.get(), &entry);
+    if (status == ARCHIVE_EOF) return {};
+    if (status < ARCHIVE_WARN) return tl::unexpected(reader_error(reader.get(), feed, where));
+    if (count >= limits::members)
+      return fail("the archive has more than " + std::to_string(limits::members) + " members",
+                  where);
+    ArchiveMember member = member_of(entry);
+    if (member.name.size() > limits::path_bytes)
+      return fail("a member's name is longer than " + std::to_string(limits::path_bytes) + " bytes",
+                  where);
+    if (member.size > limits::member_bytes || !budget.spend(member.size))
+      return fail(std::string(kBombText), where + "!" + member.name);
+    MemberStream content(reader.get(), feed, where + "!" + member.name, member.size);
+    if (visit(member, content) == Next::stop) return {};
+  }
+}
+
+std::unique_ptr<ByteStream> decompress(ByteStream& stored, FileKind kind, const std::string& where,
+                                       Budget& budget) {
+  if (kind == FileKind::gzip) return gunzip(stored, where, budget);
+  return std::make_unique<DecompressStream>(stored, kind, where, budget);
+}
+
+} // namespace gpuvet
