@@ -5,8 +5,8 @@
 #include "judge/load/load.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 
 namespace gpuvet::testing {
@@ -15,7 +15,7 @@ inline const LoadRules& rules() {
   static const Facts facts;
   static const LoadRules* table = [] {
     auto read = facts.load_rules();
-    if (!read) std::abort();
+    if (!read) throw std::runtime_error(read.error().what);
     return *read;
   }();
   return *table;
