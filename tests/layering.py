@@ -39,7 +39,7 @@ OUTSIDE_WORDS = re.compile(
     r"getenv|secure_getenv|setenv|putenv|system|exit|_exit|quick_exit|abort|"
     r"fork|execv|execve|execvp|posix_spawn|"
     r"time|clock|clock_gettime|gettimeofday|rand|srand|"
-    r"open|openat|mmap|dlopen|dlsym|isatty|ioctl)\s*\("
+    r"mmap|dlopen|dlsym|isatty|ioctl)\s*\("
     r"|(?P<name>\b(?:std::(?:cout|cerr|clog|cin|ofstream|ifstream|fstream|random_device|filesystem)"
     r"|system_clock|steady_clock|high_resolution_clock|environ"
     r"|fmt::print|fmt::println|stdout|stderr|stdin)\b)")
