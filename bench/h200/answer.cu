@@ -1,7 +1,8 @@
 // One kernel whose result says which image ran.
 //
 // VALUE defined: every image is compiled alone with its own constant. Otherwise one nvcc command
-// compiles all images, and the constant is the virtual architecture: 100 x CC + suffix (1 = a, 2 = f).
+// compiles all images, and the constant is the virtual architecture: 100 x CC + suffix (1 = a, 2 =
+// f).
 #ifndef VALUE
 #if !defined(__CUDA_ARCH__) // the pass for the host
 #define VALUE 0
@@ -16,9 +17,13 @@
 
 #ifdef CALLEE_ELSEWHERE // relocatable device code: the value comes from parts.cu
 extern __device__ int value();
-extern "C" __global__ void answer(int* out) { *out = value(); }
+extern "C" __global__ void answer(int* out) {
+  *out = value();
+}
 #else
-extern "C" __global__ void answer(int* out) { *out = VALUE; }
+extern "C" __global__ void answer(int* out) {
+  *out = VALUE;
+}
 #endif
 
 #ifdef WITH_HOST // a library whose kernel is launched the ordinary way

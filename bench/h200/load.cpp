@@ -3,20 +3,21 @@
 //   load API=FILE ...    one line each, in order: "API STAGE ERROR VALUE"
 //   load --driver        "DRIVER_VERSION COMPUTE_CAPABILITY NAME"
 //
-// API: module, fatbinary, library: cuModuleLoadData, cuModuleLoadFatBinary, cuLibraryLoadData of the
-//      file's bytes; `-wrapper` behind one of them gives it the address of a 24-byte wrapper record.
-//      runtime: FILE is a library with run_answer(), loaded and launched by the CUDA runtime.
-// STAGE is the first call that failed, "done" if none did. VALUE is what the kernel wrote, "-" if it
-// did not run. Exit status 3: no driver or no GPU, with a sentence on stderr.
+// API: module, fatbinary, library: cuModuleLoadData, cuModuleLoadFatBinary, cuLibraryLoadData of
+// the
+//      file's bytes; `-wrapper` behind one of them gives it the address of a 24-byte wrapper
+//      record. runtime: FILE is a library with run_answer(), loaded and launched by the CUDA
+//      runtime.
+// STAGE is the first call that failed, "done" if none did. VALUE is what the kernel wrote, "-" if
+// it did not run. Exit status 3: no driver or no GPU, with a sentence on stderr.
 //
 // Nothing is linked: libcuda comes by dlopen, as it does on any machine that runs GPU programs.
-#include <cuda.h>
-#include <dlfcn.h>
-
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <cuda.h>
+#include <dlfcn.h>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -41,7 +42,8 @@ struct Driver {
 // Each member has the type that cuda.h declares for the exported name.
 struct Calls {
   explicit Calls(const Driver& d)
-      : init(d.get<decltype(cuInit)>("cuInit")), device_get(d.get<decltype(cuDeviceGet)>("cuDeviceGet")),
+      : init(d.get<decltype(cuInit)>("cuInit")),
+        device_get(d.get<decltype(cuDeviceGet)>("cuDeviceGet")),
         device_name(d.get<decltype(cuDeviceGetName)>("cuDeviceGetName")),
         attribute(d.get<decltype(cuDeviceGetAttribute)>("cuDeviceGetAttribute")),
         version(d.get<decltype(cuDriverGetVersion)>("cuDriverGetVersion")),
@@ -113,9 +115,11 @@ void launch(const Calls& cu, CUfunction function, Steps& steps) {
   int value = 0;
   void* arguments[] = {&out};
   if (!steps.ok("malloc", cu.allocate(&out, sizeof value))) return;
-  const bool ran = steps.ok("memset", cu.fill(out, 0, 1)) &&
-                   steps.ok("launch", cu.launch(function, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr)) &&
-                   steps.ok("run", cu.synchronize()) && steps.ok("copy", cu.copy_back(&value, out, sizeof value));
+  const bool ran =
+      steps.ok("memset", cu.fill(out, 0, 1)) &&
+      steps.ok("launch", cu.launch(function, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr)) &&
+      steps.ok("run", cu.synchronize()) &&
+      steps.ok("copy", cu.copy_back(&value, out, sizeof value));
   steps.ok("free", cu.release(out));
   if (ran) steps.outcome.value = value, steps.outcome.ran = true;
 }
@@ -125,7 +129,8 @@ Outcome by_module(const Calls& cu, decltype(cuModuleLoadData)* load, const void*
   CUmodule module = nullptr;
   CUfunction function = nullptr;
   if (!steps.ok("load", load(&module, image))) return steps.outcome;
-  if (steps.ok("function", cu.module_function(&function, module, "answer"))) launch(cu, function, steps);
+  if (steps.ok("function", cu.module_function(&function, module, "answer")))
+    launch(cu, function, steps);
   steps.ok("unload", cu.module_unload(module));
   return steps.outcome;
 }
@@ -198,8 +203,10 @@ int main(int argc, char** argv) {
     char name[256] = "";
     check("cuDriverGetVersion", cu.version(&version));
     check("cuDeviceGetName", cu.device_name(name, sizeof name, device));
-    check("cuDeviceGetAttribute", cu.attribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device));
-    check("cuDeviceGetAttribute", cu.attribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device));
+    check("cuDeviceGetAttribute",
+          cu.attribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device));
+    check("cuDeviceGetAttribute",
+          cu.attribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device));
     std::printf("%d.%d %d.%d %s\n", version / 1000, version % 1000 / 10, major, minor, name);
     return 0;
   }

@@ -6,8 +6,9 @@ extern "C" {
 void** __cudaRegisterFatBinary(void* wrapper);
 void __cudaRegisterFatBinaryEnd(void** handle);
 void __cudaUnregisterFatBinary(void** handle);
-void __cudaRegisterFunction(void** handle, const char* host_function, char* device_function, const char* device_name,
-                            int thread_limit, void* tid, void* bid, void* block, void* grid, int* warp_size);
+void __cudaRegisterFunction(void** handle, const char* host_function, char* device_function,
+                            const char* device_name, int thread_limit, void* tid, void* bid,
+                            void* block, void* grid, int* warp_size);
 extern char gpuvet_wrapper[];
 }
 
@@ -19,8 +20,8 @@ struct Registration {
   void** handle = __cudaRegisterFatBinary(gpuvet_wrapper);
   Registration() {
     static char name[] = "answer";
-    __cudaRegisterFunction(handle, reinterpret_cast<const char*>(&host_function), name, name, -1, nullptr, nullptr,
-                           nullptr, nullptr, nullptr);
+    __cudaRegisterFunction(handle, reinterpret_cast<const char*>(&host_function), name, name, -1,
+                           nullptr, nullptr, nullptr, nullptr, nullptr);
     __cudaRegisterFatBinaryEnd(handle);
   }
   ~Registration() { __cudaUnregisterFatBinary(handle); }
@@ -40,10 +41,11 @@ extern "C" int run_answer(int* result, const char** stage) {
   };
   if (failed("init", cudaFree(nullptr)) || failed("malloc", cudaMalloc(&out, sizeof *out)) ||
       failed("memset", cudaMemset(out, 0, sizeof *out)) ||
-      failed("launch", cudaLaunchKernel(reinterpret_cast<const void*>(&host_function), dim3(1), dim3(1), arguments, 0,
-                                        nullptr)) ||
+      failed("launch", cudaLaunchKernel(reinterpret_cast<const void*>(&host_function), dim3(1),
+                                        dim3(1), arguments, 0, nullptr)) ||
       failed("run", cudaDeviceSynchronize()) ||
-      failed("copy", cudaMemcpy(result, out, sizeof *out, cudaMemcpyDeviceToHost)) || failed("free", cudaFree(out)))
+      failed("copy", cudaMemcpy(result, out, sizeof *out, cudaMemcpyDeviceToHost)) ||
+      failed("free", cudaFree(out)))
     return error;
   return 0;
 }

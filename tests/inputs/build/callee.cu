@@ -1,2 +1,4 @@
 // See caller.cu.
-__device__ int weight(int i) { return 3 * i + 1; }
+__device__ int weight(int i) {
+  return 3 * i + 1;
+}
