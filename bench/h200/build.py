@@ -171,8 +171,7 @@ for name in ("pieces", "c", "n", "r", "o"):
     os.makedirs(f"{folder}/{name}", exist_ok=True)
 prepare_nvvm()
 warnings = ["-Wall", "-Wextra", f"-I{TOOLKIT}/include", "-std=c++20", "-O1"]
-if not (command("g++", *warnings, f"{HERE}/load.cpp", "-o", "load", "-ldl")
-        and command("g++", *warnings, "-fPIC", "-c", f"{HERE}/shim.cpp", "-o", "shim.o")):
+if not command("g++", *warnings, "-fPIC", "-c", f"{HERE}/shim.cpp", "-o", "shim.o"):
     sys.exit("\n".join(failures))
 
 plain = table.plain_cases()

@@ -39,6 +39,9 @@ work=${work:-$(mktemp -d /tmp/gpuvet-h200.XXXXXX)}
 mkdir -p "$work" "$(dirname "$table")"
 
 if [ $measure = yes ]; then
+  # First of all: is there a GPU? The build takes minutes on a small machine.
+  nvcc -cudart none -std=c++20 -O1 "$here/load.cpp" -o "$work/load" -ldl
+  "$work/load" --driver
   python3 "$here/build.py" "$work" "$jobs" || echo "some cases were not built" >&2
   python3 "$here/measure.py" "$work" "$jobs" "$seconds"
 fi
