@@ -41,7 +41,7 @@ FactsPage overview(const LoadRules& rules) {
   std::vector<std::string> rows;
   for (const DriverBranch& branch : rules.branches) {
     add_row(section.table,
-            {fmt::to_string(branch.branch), to_string(branch.cuda), to_string(branch.ptx_isa),
+            {std::to_string(branch.branch), to_string(branch.cuda), to_string(branch.ptx_isa),
              joined(ended(rules, branch.branch, true), ", ")});
     rows.push_back(branch_json(rules, branch));
   }
@@ -86,7 +86,7 @@ FactsPage one_driver(const LoadRules& rules, const DriverBranch& branch, const V
                              to_string(branch.ptx_isa));
   auto& lines = page.sections.emplace_back().lines;
   lines = {
-      {"branch", fmt::to_string(branch.branch)},
+      {"branch", std::to_string(branch.branch)},
       {"CUDA", as_cuda + " and older in full"},
       {"newer minors", served_majors(rules, driver, driver.parts.size() < 2) +
                            ": machine code only, by minor version compatibility"},

@@ -41,7 +41,7 @@ FactsPage list(const std::vector<const ErrorCode*>& errors, std::string verdict)
     std::string text = error->text;
     constexpr size_t room = 42;
     if (text.size() > room) text = text.substr(0, room - 3) + "...";
-    add_row(section.table, {fmt::to_string(error->code), short_name(*error), text});
+    add_row(section.table, {std::to_string(error->code), short_name(*error), text});
     rows.push_back(error_json(*error));
   }
   page.sections.push_back(std::move(section));
@@ -67,7 +67,7 @@ std::vector<const ErrorCode*> matching(const std::vector<ErrorCode>& errors,
   std::string key = lower(query);
   std::vector<const ErrorCode*> exact, part;
   for (const ErrorCode& error : errors) {
-    bool is_it = key == fmt::to_string(error.code) || key == lower(error.text);
+    bool is_it = key == std::to_string(error.code) || key == lower(error.text);
     bool holds = lower(error.text).find(key) != std::string::npos;
     for (const std::string& name : error.names) {
       is_it |= key == lower(name);

@@ -133,7 +133,7 @@ FactsPage overview(const std::vector<FrameworkBuild>& builds) {
     for (const FrameworkBuild& build : builds)
       if (build.framework == name) own.push_back(&build);
     add_row(section.table,
-            {name, fmt::to_string(own.size()), own.front()->version, own.back()->version});
+            {name, std::to_string(own.size()), own.front()->version, own.back()->version});
     rows.push_back(json_object({{"framework", json_text(name)},
                                 {"builds", json_number(static_cast<double>(own.size()))},
                                 {"first", json_text(own.front()->version)},

@@ -174,10 +174,10 @@ FactsPage overview(const GpuFacts& facts) {
     uint32_t first = first_branch(facts.rules, c.sm);
     auto last = last_branch(facts.rules, c.sm);
     std::string drivers =
-        fmt::format("{}-{}", first ? fmt::to_string(first) : "", last ? fmt::to_string(*last) : "");
+        fmt::format("{}-{}", first ? std::to_string(first) : "", last ? std::to_string(*last) : "");
     if (is_tegra(facts.rules, c.sm)) drivers = "JetPack";
     add_row(section.table,
-            {cc_name(c.sm), c.architecture, c.year ? fmt::to_string(*c.year) : "?",
+            {cc_name(c.sm), c.architecture, c.year ? std::to_string(*c.year) : "?",
              toolkit_range(facts, c, true), drivers, c.examples.empty() ? "?" : c.examples});
     rows.push_back(capability_json(facts, c));
   }
@@ -208,7 +208,7 @@ FactsPage one_gpu(const GpuFacts& facts, const Gpu& gpu) {
            {"memory", or_unknown(memory_text(gpu))},
            {"peak", or_unknown(peak_text(gpu))},
            {"power", or_unknown(power_text(gpu))},
-           {"SMs", or_unknown(gpu.sm_count ? fmt::to_string(*gpu.sm_count) : "")},
+           {"SMs", or_unknown(gpu.sm_count ? std::to_string(*gpu.sm_count) : "")},
            {"PCIe", or_unknown(gpu.pcie)},
            {"PCI ids", or_unknown(joined(gpu.pci_ids, ", "))}};
   if (!gpu.aliases.empty()) lines.emplace_back("also called", joined(gpu.aliases, ", "));
@@ -240,7 +240,7 @@ FactsPage one_capability(const GpuFacts& facts, const Capability& capability) {
   lines = {{"code targets", or_unknown(target_list(facts.rules, capability.sm))},
            {"CUDA", or_unknown(toolkit_range(facts, capability, false))},
            {"driver", or_unknown(driver_range(facts.rules, capability.sm))},
-           {"since", or_unknown(capability.year ? fmt::to_string(*capability.year) : "")}};
+           {"since", or_unknown(capability.year ? std::to_string(*capability.year) : "")}};
   for (const auto& [segment, names] : by_segment)
     lines.emplace_back(segment, joined(names, ", "));
   if (!capability.note.empty()) page.notes.push_back(capability.note);

@@ -14,13 +14,15 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 
 namespace gpuvet {
 namespace {
 
 struct ScanOptions {
-  std::vector<std::string> paths, gpus, environment;
+  std::vector<std::string> paths, gpus, environment, pythons;
+  std::vector<uint64_t> pids;
   std::string driver, kernels;
   bool wants_kernels = false, sizes = false, explain = false, json = false, sections_only = false;
 };
@@ -93,7 +95,25 @@ void print_report(const ScanOptions& options, const ScanResult& result, const Lo
   fmt::print("{}", render_terminal(report, {out.colour, out.width}));
 }
 
+void append(Inputs& to, Inputs more) {
+  std::move(more.jobs.begin(), more.jobs.end(), std::back_inserter(to.jobs));
+  std::move(more.errors.begin(), more.errors.end(), std::back_inserter(to.errors));
+  std::move(more.notes.begin(), more.notes.end(), std::back_inserter(to.notes));
+}
+
+Inputs inputs_of(const ScanOptions& options) {
+  Inputs inputs;
+  if (!options.paths.empty()) append(inputs, find_inputs(options.paths));
+  for (uint64_t pid : options.pids)
+    append(inputs, find_process_inputs(pid));
+  for (const std::string& python : options.pythons)
+    append(inputs, find_python_inputs(python));
+  return inputs;
+}
+
 int run_scan(const ScanOptions& options, Context& context) {
+  if (options.paths.empty() && options.pids.empty() && options.pythons.empty())
+    return complain({"name what to scan: a path, --pid or --python (see gpuvet scan --help)", ""});
   ScanResult result;
   auto rules = context.facts.load_rules();
   if (!rules) return complain(rules.error());
@@ -131,8 +151,14 @@ std::function<int(Context&)> define_scan(CLI::App& app) {
   auto options = std::make_shared<ScanOptions>();
   app.add_option("PATH", options->paths,
                  "library, program, object, archive, wheel, package, image, folder or environment")
-      ->required()
       ->type_name("");
+  app.add_option("--pid", options->pids, "every file that this process has mapped")
+      ->type_name("N")
+      ->allow_extra_args(false);
+  app.add_option("--python", options->pythons,
+                 "the packages of this Python interpreter, which is not run")
+      ->type_name("EXE")
+      ->allow_extra_args(false);
   app.add_option("--gpu,-g", options->gpus,
                  "GPU by name, PCI id or compute capability; may be repeated (default: this "
                  "machine's, else common ones)")

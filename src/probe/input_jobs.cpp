@@ -1,6 +1,6 @@
 #include "probe/input_jobs.hpp"
 
-#include "formats/ar.hpp"
+#include "formats/object/ar.hpp"
 #include "formats/file_kind.hpp"
 #include "formats/zip.hpp"
 #include "os/file_map.hpp"
