@@ -142,15 +142,13 @@ TEST(Unpack, CompressedTwiceIsRefused) {
   EXPECT_TRUE(run("x.tar.gz", gzip(gzip("x")), Wanted::named).has_error("compressed twice"));
 }
 
-// Zeros compress a thousandfold in deflate, without end in the others.
+// Deflate cannot exceed 1032:1; the others have no such bound.
 TEST(Unpack, BombsAreRefused) {
   std::string zeros(limits::ratio_free + (size_t{40} << 20), '\0');
-  for (Filter filter : {Filter::zstd, Filter::bzip2}) {
-    std::string tar = make_archive({{.name = "a.so", .content = elf("") + zeros}}, filter);
-    Leaves leaves = run("x.tar.zst", tar, Wanted::named);
-    EXPECT_TRUE(leaves.files.empty());
-    EXPECT_TRUE(leaves.has_error("bomb"));
-  }
+  std::string tar = make_archive({{.name = "a.so", .content = elf("") + zeros}}, Filter::zstd);
+  Leaves leaves = run("x.tar.zst", tar);
+  EXPECT_TRUE(leaves.files.empty());
+  EXPECT_TRUE(leaves.has_error("bomb"));
 }
 
 TEST(Unpack, EveryTruncationOfATarIsAnError) {

@@ -1,7 +1,7 @@
 #include "probe/input_jobs.hpp"
 
-#include "formats/object/ar.hpp"
 #include "formats/file_kind.hpp"
+#include "formats/object/ar.hpp"
 #include "formats/zip.hpp"
 #include "os/file_map.hpp"
 #include "os/file_tree.hpp"

@@ -1,6 +1,7 @@
 #include "formats/testing/streams.hpp"
 #include "formats/testing/tar_builder.hpp"
 #include "formats/testing/zip_builder.hpp"
+#include "probe/input_jobs.hpp"
 #include "probe/inputs.hpp"
 
 #include <gtest/gtest.h>
@@ -172,14 +173,12 @@ TEST_F(InputsTest, OciLayoutInAFolder) {
   EXPECT_EQ(run({root_}).files, (Files{{"img!a.so", elf("a")}}));
 }
 
-TEST_F(InputsTest, ALargeNestedPackageUsesATemporaryFile) {
-  std::string wheel =
-      make_zip({{"big", std::string(limits::spool_memory, 'x'), 0}, {"a.so", elf("a")}});
-  write("x.tar.zst", make_archive({{.name = "x.whl", .content = wheel}}, Filter::zstd));
-  setenv("TMPDIR", root_.c_str(), 1);
-  Leaves leaves = run({root_});
-  unsetenv("TMPDIR");
-  EXPECT_EQ(leaves.files, (Files{{"x.tar.zst!x.whl!a.so", elf("a")}}));
+TEST(InputJobs, SpoolFilesKeepWhatIsAppended) {
+  auto file = temporary_spool_files()();
+  ASSERT_TRUE(file) << file.error().what;
+  ASSERT_TRUE((*file)->append(Bytes(std::string_view("one "))));
+  ASSERT_TRUE((*file)->append(Bytes(std::string_view("two"))));
+  EXPECT_EQ((*file)->content()->text(), "one two");
 }
 
 } // namespace
