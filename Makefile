@@ -52,7 +52,7 @@ install: build
 dist: build
 	rm -rf build/dist
 	cmake --install build/release --prefix build/dist/gpuvet
-	python3 tests/release_binary.py build/dist/gpuvet/bin/gpuvet
+	python3 tests/release_binary.py --build build/release
 	tar -C build/dist -czf build/dist/gpuvet.tar.gz gpuvet
 
 clean:

@@ -1,8 +1,16 @@
-# `cmake --install`: one folder that runs wherever it is put. The completion scripts are what the
-# installed binary prints, so they fit it.
+# `cmake --install`: one folder that runs wherever it is put.
 include(GNUInstallDirs)
-install(TARGETS gpuvet RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+set_target_properties(gpuvet PROPERTIES INSTALL_RPATH "$ORIGIN/../lib/gpuvet")
+
+# A shared library that has no static archive travels along; tests/release_binary.py has the list of
+# those that may.
+install(TARGETS gpuvet
+        RUNTIME_DEPENDENCIES PRE_EXCLUDE_REGEXES "^lib(c|m)\\.so" "^ld-linux"
+        RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+        LIBRARY DESTINATION lib/gpuvet)
+install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
+
+# Completion scripts are what the installed binary prints, so they fit it.
 set(scripts
     "bash ${CMAKE_INSTALL_DATADIR}/bash-completion/completions/gpuvet"
     "zsh ${CMAKE_INSTALL_DATADIR}/zsh/site-functions/_gpuvet"

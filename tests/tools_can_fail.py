@@ -169,7 +169,7 @@ def try_release_binary():
            "release_binary.py", *find_library("libarchive.so.13"))
     expect("glibc too new", "is the newest allowed", "release_binary.py", "--max-glibc", "2.1",
            *find_library("libm.so.6"))
-    expect("no ELF file", "", "release_binary.py", os.path.abspath(__file__))
+    expect("no ELF file", "no dynamic section", "release_binary.py", os.path.abspath(__file__))
 
 
 def find_library(name):
