@@ -23,8 +23,8 @@ ValueHint hint_of(const std::string& type) {
       hint.choices.push_back(CLI::detail::trim_copy(choice));
     return hint;
   }
-  if (type.find("FILE") != std::string::npos || type.find("PATH") != std::string::npos)
-    return {ValueHint::Kind::files, {}};
+  for (const char* word : {"FILE", "PATH", "EXE"})
+    if (type.find(word) != std::string::npos) return {ValueHint::Kind::files, {}};
   if (type.find("DIR") != std::string::npos) return {ValueHint::Kind::directories, {}};
   return {ValueHint::Kind::text, {}};
 }
@@ -34,7 +34,7 @@ void add_options(const CLI::App& app, Level& level) {
     if (option->get_group().empty()) continue; // hidden from the help too
     if (option->get_positional()) {
       if (level.positional.kind == ValueHint::Kind::none)
-        level.positional = hint_of(option->get_type_name());
+        level.positional = hint_of(option->get_name(true) + " " + option->get_type_name());
       continue;
     }
     OptionHint hint{{}, option->get_description(), {}};
