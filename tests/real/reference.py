@@ -15,8 +15,8 @@ CONTAINER_BYTES = struct.pack("<I", CONTAINER_MAGIC)
 CONTAINER_SECTIONS = (".nv_fatbin", "__nv_relfatbin")
 CUDA_MACHINE = 190
 NOBITS = 8
-KINDS = {0x01: "ptx", 0x02: "cubin", 0x04: "text-cubin", 0x08: "lto_ir", 0x20: "index",
-         0x40: "relocatable_ptx"}
+KINDS = {0x01: "ptx", 0x02: "cubin", 0x04: "text-cubin", 0x08: "lto-ir", 0x20: "index",
+         0x40: "relocatable-ptx"}
 ARCH_SPECIFIC, FAMILY = 0x100000, 0x200000
 
 Section = collections.namedtuple("Section", "name type offset size")
@@ -62,7 +62,7 @@ def elf_sections(data):
 
 
 def target_of(kind, sm, flags):
-    prefix = {0x01: "compute_", 0x40: "compute_", 0x08: "lto_"}.get(kind, "sm_")
+    prefix = "compute_" if kind in (0x01, 0x40) else "sm_"
     suffix = "a" if flags & ARCH_SPECIFIC else "f" if flags & FAMILY else ""
     return prefix + str(sm) + suffix
 
@@ -125,11 +125,34 @@ def bare_cubin_size(data, at):
     return size if 64 < size and at + size <= len(data) else 0
 
 
-def cubin_target(data, at):
-    """sm_NN of a bare cubin, without a suffix: that is not in the ELF header of every version."""
-    flags, = struct.unpack_from("<I", data, at + 0x30)
-    new_layout = data[at + 7] == 0x41 or data[at + 8] >= 8
-    return "sm_%d" % ((flags >> 8 if new_layout else flags) & 0xFF)
+def attributes(data):
+    """(number, value bytes) of each record in an .nv.compat or .nv.info section."""
+    at = 0
+    while at + 4 <= len(data):
+        form, number, length = struct.unpack_from("<BBH", data, at)
+        if form == 4:
+            yield number, data[at + 4:at + 4 + length]
+            at += 4 + length
+        else:
+            yield number, data[at + 2:at + 4]
+            at += 4
+
+
+def cubin_target(cubin):
+    """sm_NN of a bare cubin. The suffix stands in the ELF flags up to CUDA 12, later in .nv.compat (a)
+    and in the recorded command line (f)."""
+    flags, = struct.unpack_from("<I", cubin, 0x30)
+    if cubin[7] != 0x41 and cubin[8] < 8:
+        sm = flags & 0xFF
+        return "sm_%d%s" % (sm, "a" if flags & 0x800 and sm >= 90 else "")
+    target = "sm_%d" % (flags >> 8 & 0xFF)
+    for section in elf_sections(cubin):
+        content = cubin[section.offset:section.offset + section.size]
+        if section.name == ".nv.compat" and any(n == 9 and v[:1] == b"\x01" for n, v in attributes(content)):
+            return target + "a"
+        if section.name == ".note.nv.tkinfo" and (target + "f ").encode() in content:
+            return target + "f"
+    return target
 
 
 def elsewhere(data, sections, known):
@@ -160,7 +183,7 @@ def elsewhere(data, sections, known):
         size = 0 if covered(at) else bare_cubin_size(data, at)
         if size:
             entries.append(Entry(section_of(sections, at), None, at, "cubin",
-                                 cubin_target(data, at), size, 0, 0))
+                                 cubin_target(data[at:at + size]), size, 0, 0))
         at = data.find(b"\x7fELF\x02\x01\x01", at + max(size, 1))
     return entries
 
