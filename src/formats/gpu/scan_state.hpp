@@ -2,9 +2,9 @@
 // pe.cpp attribute what was found to sections and wrappers afterwards.
 #pragma once
 
-#include "formats/object/elf.hpp"
 #include "formats/gpu/fatbin.hpp"
 #include "formats/gpu/inspect.hpp"
+#include "formats/object/elf.hpp"
 
 #include <vector>
 
