@@ -10,6 +10,7 @@ import collections
 import datetime
 import glob
 import os
+import resource
 import shutil
 import statistics
 import subprocess
@@ -22,13 +23,20 @@ import oracle  # noqa: E402
 import packages  # noqa: E402
 
 DOCS = os.path.join(HERE, "../docs/benchmarks.md")
+INTRODUCTION = """Machine: {machine}; load average {load:.1f} when the run began.
+Date: {date}. {gpuvet}; cuobjdump {cuobjdump}.
+
+Contenders took turns, {rounds} measured rounds after one that was thrown away, so files were in the page
+cache. Times are wall-clock unless they say otherwise. Peak memory is what `wait4` reports; it
+includes pages of mapped files, which the kernel can drop at any time.
+"""
 BEGIN, END = "<!-- bench/run.py: begin -->", "<!-- bench/run.py: end -->"
 
 # A command is a list (run directly) or a string (run by sh -c). `before` is run unmeasured.
 Contender = collections.namedtuple("Contender", "name command before")
 # `target` is a sentence; `ratio` says how the contenders' medians are to be divided for it.
 Row = collections.namedtuple("Row", "title contenders target ratio")
-Sample = collections.namedtuple("Sample", "seconds peak_mb")
+Sample = collections.namedtuple("Sample", "seconds cpu peak_mb")
 
 
 def contender(name, command, before=None):
@@ -36,7 +44,7 @@ def contender(name, command, before=None):
 
 
 def run_once(each):
-    """Wall time and peak resident memory of one run; a failing command ends the benchmark."""
+    """Time, processor time and peak resident memory of one run; a failing command ends it all."""
     if each.before:
         each.before()
     command = ["sh", "-c", each.command] if isinstance(each.command, str) else each.command
@@ -49,7 +57,7 @@ def run_once(each):
     # gpuvet ends with 1 when a GPU was named that something can't run on: that is an answer.
     if process.returncode not in (0, 1) or (process.returncode and "gpuvet" not in each.name):
         raise SystemExit("%s ended with status %d" % (command, process.returncode))
-    return Sample(seconds, usage.ru_maxrss / 1024)
+    return Sample(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
 def measure(row, rounds):
@@ -62,8 +70,8 @@ def measure(row, rounds):
     return samples
 
 
-def median(samples):
-    return statistics.median(sample.seconds for sample in samples)
+def median(samples, field="seconds"):
+    return statistics.median(getattr(sample, field) for sample in samples)
 
 
 def pip_environment(cache):
@@ -76,8 +84,8 @@ def pip_environment(cache):
         tags = packages.pip_tags(pins[0])
         shutil.rmtree(folder + ".part", ignore_errors=True)
         subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index",
-                        "--no-compile", "--ignore-requires-python", "--target", folder + ".part"] + tags + list(wheels.values()),
-                       check=True)
+                        "--no-compile", "--ignore-requires-python", "--target", folder + ".part"]
+                       + tags + list(wheels.values()), check=True)
         os.rename(folder + ".part", folder)
     return folder, wheels["torch==2.11.0"]
 
@@ -85,7 +93,8 @@ def pip_environment(cache):
 def rows(gpuvet, inflate_only, cuobjdump, environment, wheel, work):
     torch_cuda = os.path.join(environment, "torch/lib/libtorch_cuda.so")
     cublas_lt = glob.glob(os.path.join(environment, "nvidia/cu13/lib/libcublasLt.so.*"))[0]
-    unpack_and_list = ("unzip -q '%s' -d '%s' && for f in '%s'/torch/lib/*.so; do '%s' -lelf -lptx \"$f\"; done; true"
+    unpack_and_list = ("unzip -q '%s' -d '%s' && "
+                       "for f in '%s'/torch/lib/*.so; do '%s' -lelf -lptx \"$f\"; done; true"
                        % (wheel, work, work, cuobjdump))
 
     def empty_work():
@@ -112,9 +121,10 @@ def rows(gpuvet, inflate_only, cuobjdump, environment, wheel, work):
             [contender("gpuvet", [gpuvet, "scan", environment, "--gpu", "H100"])],
             "at most 2 s with warm files", None),
         Row("Kernel names of libcublasLt",
-            [contender("gpuvet", [gpuvet, "scan", "--kernels", cublas_lt]),
+            [contender("gpuvet", [gpuvet, "scan", cublas_lt, "--kernels"]),
              contender("cuobjdump", [cuobjdump, "-symbols", cublas_lt])],
-            "no target", ("cuobjdump", "gpuvet")),
+            "none; gpuvet names each container's kernels once, cuobjdump lists them for every image",
+            ("cuobjdump", "gpuvet")),
         Row("Start-up", [contender("gpuvet --version", [gpuvet, "--version"]),
                          contender("gpuvet facts", [gpuvet, "facts", "gpus", "T4"]),
                          contender("true", ["/bin/true"])],
@@ -133,18 +143,28 @@ def time_text(seconds):
     return "%.1f ms" % (seconds * 1e3) if seconds < 0.1 else "%.2f s" % seconds
 
 
+def peak_text(samples):
+    """A child starts as a copy of this program, so that less than its own size can't be told."""
+    peak = max(sample.peak_mb for sample in samples)
+    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return "%.0f MB" % peak if peak > own + 1 else "under %.0f MB" % (own + 1)
+
+
 def section(row, samples, places):
-    lines = ["### " + row.title, "", "| | median | fastest - slowest | peak memory |", "|---|---|---|---|"]
+    lines = ["### " + row.title, "", "| | median | fastest - slowest | processor time | peak memory |",
+             "|---|---|---|---|---|"]
     for each in row.contenders:
         runs = samples[each.name]
-        lines.append("| %s | %s | %s - %s | %.0f MB |" % (
+        lines.append("| %s | %s | %s - %s | %s | %s |" % (
             each.name, time_text(median(runs)), time_text(min(r.seconds for r in runs)),
-            time_text(max(r.seconds for r in runs)), max(r.peak_mb for r in runs)))
+            time_text(max(r.seconds for r in runs)), time_text(median(runs, "cpu")),
+            peak_text(runs)))
     lines.append("")
     if row.ratio:
         over, under = row.ratio
-        lines.append("%s : %s = **%.3g** (target: %s)." % (
-            over, under, median(samples[over]) / median(samples[under]), row.target))
+        lines.append("%s : %s = **%.3g** in time, %.3g in processor time (target: %s)." % (
+            over, under, median(samples[over]) / median(samples[under]),
+            median(samples[over], "cpu") / median(samples[under], "cpu"), row.target))
     else:
         lines.append("Target: %s." % row.target)
     lines += ["", "```"] + [shown_command(each.command, places) for each in row.contenders] + ["```", ""]
@@ -156,7 +176,8 @@ def machine():
         models = [line.split(":")[1].strip() for line in file if line.startswith("model name")]
     with open("/proc/meminfo") as file:
         memory = int(file.readline().split()[1]) / 1048576
-    return "%d x %s, %.0f GiB, Linux %s" % (len(models), models[0] if models else "?", memory, os.uname().release)
+    return "%d x %s, %.0f GiB, Linux %s" % (len(models), models[0] if models else "?", memory,
+                                            os.uname().release)
 
 
 def first_line(command):
@@ -189,14 +210,13 @@ def main():
                             for name in ("gpuvet", "bench/inflate_only"))
     environment, wheel = pip_environment(cache)
     work = os.path.join(cache, "work", "bench")
-    places = [(os.path.join(os.path.dirname(wheel), ""), ""), (os.path.join(environment, ""), ""), (environment, "ENVIRONMENT"),
-              (work, "UNPACKED"), (oracles[0][1], "cuobjdump"), (gpuvet, "gpuvet"), (inflate_only, "inflate_only")]
+    places = [(os.path.join(os.path.dirname(wheel), ""), ""), (os.path.join(environment, ""), ""),
+              (environment, "ENVIRONMENT"), (work, "UNPACKED"), (oracles[0][1], "cuobjdump"),
+              (gpuvet, "gpuvet"), (inflate_only, "inflate_only")]
 
-    lines = ["Machine: %s; load average %.1f when the run began." % (machine(), os.getloadavg()[0]),
-             "Date: %s. gpuvet: %s; cuobjdump: %s." % (datetime.date.today(), first_line([gpuvet, "--version"]),
-                                                     oracles[0][0]),
-             "Contenders took turns, %d measured rounds after one that was thrown away; files were in the page cache."
-             % options.rounds, ""]
+    lines = [INTRODUCTION.format(machine=machine(), load=os.getloadavg()[0], rounds=options.rounds,
+                                 date=datetime.date.today(), cuobjdump=oracles[0][0],
+                                 gpuvet=first_line([gpuvet, "--version"]))]
     for row in rows(gpuvet, inflate_only, oracles[0][1], environment, wheel, work):
         if options.only and options.only not in row.title:
             continue

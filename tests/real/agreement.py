@@ -12,8 +12,9 @@ Three things are compared for every library: the entries of the GPU sections wit
 (`-all -lelf -lptx`; kind, target and count), all entries in all sections with a second reader
 (`tests/real/reference.py`), and the wheel read as it is with the unpacked files.
 
-**{compared} packages compared, {differ} differ, {skipped} skipped. {files} files with GPU code, {entries} entries
-that cuobjdump lists too, {hidden} that it does not show, {unjudged} files that no cuobjdump could finish.**
+**{compared} packages compared, {differ} differ, {skipped} skipped.** {files} files with GPU code,
+{entries} entries that cuobjdump lists too, {hidden} that it does not show, {unjudged} files that no cuobjdump could
+finish.
 
 | package | CUDA | files | entries in both | only gpuvet | judged by cuobjdump | result |
 |---|---|---|---|---|---|---|
@@ -92,8 +93,8 @@ def _package_row(result):
     if unjudged and not result.skipped:
         outcome += ", %d unjudged" % unjudged
     return "| %s | %s | %d | %d | %d | %s | %s |" % (
-        result.package.spec, result.package.cuda, len(with_code(result)), entries(result), only_gpuvet(result),
-        ", ".join(used) or "-", outcome)
+        result.package.spec, result.package.cuda, len(with_code(result)), entries(result),
+        only_gpuvet(result), ", ".join(used) or "-", outcome)
 
 
 def _place_rows(results):
@@ -115,7 +116,8 @@ def _gave_up_rows(results):
 
 
 def _skip_lines(results):
-    lines = ["- Skipped: %s: %s" % (result.package.spec, result.skipped) for result in results if result.skipped]
+    lines = ["- Skipped: %s: %s" % (result.package.spec, result.skipped)
+             for result in results if result.skipped]
     lines += ["- No listing: %s, %s: compared with the second reader only." % (spec, file.name)
               for spec, file in unjudged_files(results)]
     return "\n".join(lines) + "\n" if lines else ""
@@ -126,8 +128,8 @@ def write(path, results, gpuvet, oracles):
     skipped = sum(1 for result in results if result.skipped)
     text = PAGE.format(
         date=datetime.date.today(), gpuvet=done.stdout.strip().splitlines()[0],
-        oracles=", ".join(version for version, _ in oracles), compared=len(results) - skipped, skipped=skipped,
-        differ=sum(1 for result in results if differs(result)),
+        oracles=", ".join(version for version, _ in oracles), compared=len(results) - skipped,
+        skipped=skipped, differ=sum(1 for result in results if differs(result)),
         files=sum(len(with_code(result)) for result in results), entries=sum(map(entries, results)),
         hidden=sum(map(only_gpuvet, results)), unjudged=len(unjudged_files(results)),
         packages="\n".join(map(_package_row, results)), places="\n".join(_place_rows(results)),

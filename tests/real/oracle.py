@@ -48,7 +48,8 @@ def _from_debian(cache, text, member, to):
         os.makedirs(os.path.join(apt, folder), exist_ok=True)
     with open(os.path.join(apt, "sources.list"), "w") as file:
         for each in ("bookworm", "bullseye"):
-            file.write("deb [signed-by=%s arch=amd64] http://deb.debian.org/debian %s non-free\n" % (KEYRING, each))
+            file.write("deb [signed-by=%s arch=amd64] http://deb.debian.org/debian %s non-free\n"
+                       % (KEYRING, each))
     with open(os.path.join(apt, "apt.conf"), "w") as file:
         file.write('Dir::Etc::SourceList "%s/sources.list";\nDir::Etc::SourceParts "/dev/null";\n'
                    'Dir::State "%s/state";\nDir::Cache "%s/cache";\nAPT::Architecture "amd64";\n'

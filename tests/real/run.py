@@ -31,7 +31,8 @@ SECTIONS = reference.CONTAINER_SECTIONS
 # cuobjdump lists entries of kind 0x10 as ELF files.
 LISTED_KINDS = {"cubin": "cubin", "kind-0x10": "cubin", "ptx": "ptx"}
 
-FileResult = collections.namedtuple("FileResult", "name size oracle listed hidden differences unjudged gave_up")
+FileResult = collections.namedtuple(
+    "FileResult", "name size oracle listed hidden differences unjudged gave_up")
 PackageResult = collections.namedtuple("PackageResult", "package wheel files skipped")
 
 
@@ -181,7 +182,8 @@ def compare_package(package, cache, gpuvet, oracles, fresh):
             unpacked, errors = gpuvet_scan(gpuvet, folder)
             in_wheel, wheel_errors = gpuvet_scan(gpuvet, path)
             extra = same_in_wheel(unpacked, in_wheel)
-            extra += ["gpuvet reports an error: %s (%s)" % (e["what"], e["where"]) for e in errors + wheel_errors]
+            extra += ["gpuvet reports an error: %s (%s)" % (error["what"], error["where"])
+                      for error in errors + wheel_errors]
         for member in members:
             name, file = member.filename, os.path.join(folder, member.filename)
             ours = unpacked.get(name, []) if gpuvet else reference_pairs(file)
