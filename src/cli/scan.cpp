@@ -125,8 +125,10 @@ int run_scan(const ScanOptions& options, Context& context) {
   if (auto chosen = choose_devices(result, options.gpus, options.driver, context.facts); !chosen)
     return complain(chosen.error());
 
-  ReadFiles read = read_inputs(find_inputs(options.paths),
-                               inspect_options(options, result, **rules), context.err);
+  Inputs inputs = inputs_of(options);
+  result.notes.insert(result.notes.end(), inputs.notes.begin(), inputs.notes.end());
+  ReadFiles read =
+      read_inputs(std::move(inputs), inspect_options(options, result, **rules), context.err);
   for (Binary& binary : read.binaries)
     result.files.push_back({std::move(binary), {}});
   result.files_without_code = read.without_code;

@@ -39,7 +39,7 @@ TEST(RenderTable, AlignsAndShortensTheFirstColumnOnly) {
   std::string text = render_table(table, {false, 40});
   EXPECT_EQ(text, "FILE                        SIZE  T4\n"
                   "a.so                         5 B  none\n"
-                  "...dddddddd/libfoo.so     456 MB  native\n");
+                  "...ddddddddddd/libfoo.so  456 MB  native\n");
 }
 
 TEST(RenderTerminal, ColourOnlyWhenAsked) {

@@ -41,8 +41,7 @@ Compression compression_of(uint64_t flags) {
 
 // Empty when the header can be followed; else what is wrong with it.
 std::string entry_fault(const RawEntry& raw, uint64_t room) {
-  if (raw.header_size == 0 && raw.payload_size == 0)
-    return "an entry filled with zeros: the driver does not return from loading it";
+  if (raw.header_size == 0 && raw.payload_size == 0) return "an entry filled with zeros";
   if (raw.header_size < kEntryHeader || raw.header_size % 8 || raw.header_size > kMaxEntryHeader)
     return fmt::format("an entry header of {} bytes", raw.header_size);
   if (raw.header_size > room || raw.payload_size > room - raw.header_size)
@@ -110,14 +109,17 @@ bool read_entry(ForwardReader& reader, uint64_t at, uint64_t room, Container& co
     container.problem = what + " " + at_offset(reader.base() + at);
     return false;
   };
-  if (room < kEntryHeader) return refuse(fmt::format("{} stray bytes behind the last entry", room));
+  if (room < kEntryHeader) {
+    container.hangs = true; // the driver looks for an entry there, and never gets on
+    return refuse(fmt::format("{} stray bytes behind the last entry", room));
+  }
   auto head = reader.view(at, kEntryHeader);
   if (!head) return refuse(head.error().what);
   auto raw = head->read<RawEntry>(0);
   if (!raw) return refuse("the file ends inside an entry header");
   std::string fault = entry_fault(*raw, room);
   if (!fault.empty()) {
-    container.zero_entry = raw->header_size == 0 && raw->payload_size == 0;
+    container.hangs = raw->header_size == 0 && raw->payload_size == 0;
     return refuse(fault);
   }
   Image image = image_from(*raw, reader.base() + at);

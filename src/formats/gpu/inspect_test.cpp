@@ -127,7 +127,7 @@ TEST(Inspect, NamesTheToolkit) {
 
 TEST(Inspect, SeesDamage) {
   EXPECT_NE(summary(inspect_file("zeroed.so")).find("sm_89!"), std::string::npos);
-  EXPECT_TRUE(inspect_file("hang.fatbin").containers.at(0).zero_entry);
+  EXPECT_TRUE(inspect_file("hang.fatbin").containers.at(0).hangs);
   EXPECT_FALSE(inspect_file("truncated.so").problems.empty());
   EXPECT_EQ(inspect_file("version2.fatbin").containers.at(0).version, 2);
 }

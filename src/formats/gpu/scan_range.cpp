@@ -52,9 +52,11 @@ void look_into_payload(ScanState& state, Image& image,
     if (auto head = parse_ptx_head(start->text())) {
       image.version_major = static_cast<uint16_t>(head->isa.major());
       image.version_minor = static_cast<uint16_t>(head->isa.minor());
+      if (!head->target.suffix) image.payload_sm = head->target.sm;
     }
     return;
   }
+  if (!parse_cubin_header(*start)) image.damage = Damage::payload; // ELF, but no cubin
   if (auto cubin = parse_cubin_header(*start)) {
     image.payload_sm = cubin->target.sm;
     image.relocatable = cubin->relocatable;

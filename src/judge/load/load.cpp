@@ -8,6 +8,8 @@
 namespace gpuvet {
 namespace {
 
+constexpr uint32_t kBareEntryHeader = 0x40; // bytes; toolkits write 0x48 and more for PTX
+
 bool is_tegra(const LoadRules& rules, uint32_t sm) {
   return std::find(rules.tegra.begin(), rules.tegra.end(), sm) != rules.tegra.end();
 }
@@ -43,13 +45,16 @@ bool better(const Image& candidate, const Image& than) {
   return suffix_rank(candidate.target.suffix) > suffix_rank(than.target.suffix);
 }
 
-// The best image of a kind that passes `fits`; the first in file order at a full tie.
+// The best image of a kind that passes `fits`. At a full tie the first cubin in file order, but the
+// last PTX text (measured, both orders).
 template <class Fits> int best_image(const Container& container, ImageKind kind, Fits&& fits) {
   int best = -1;
   for (size_t i = 0; i < container.images.size(); ++i) {
     const Image& image = container.images[i];
     if (image.kind != kind || !fits(image.target)) continue;
-    if (best < 0 || better(image, container.images[static_cast<size_t>(best)]))
+    if (best < 0 || better(image, container.images[static_cast<size_t>(best)]) ||
+        (kind != ImageKind::cubin &&
+         image.target == container.images[static_cast<size_t>(best)].target))
       best = static_cast<int>(i);
   }
   return best;
@@ -63,12 +68,11 @@ std::optional<LoadVerdict> malformed(const Container& container) {
   if (container.version != 1)
     return refuse(200, fmt::format("the fat binary says version {}, the driver knows only 1",
                                    container.version));
-  if (container.zero_entry)
-    return refuse(0, "an entry is filled with zeros: loading it never returns");
+  if (container.hangs) return refuse(0, container.problem + ": loading it never returns");
   if (!container.problem.empty()) return refuse(200, "damaged: " + container.problem);
   for (const Image& image : container.images)
     if ((image.kind == ImageKind::cubin || image.kind == ImageKind::ptx) &&
-        (image.target.sm == 0 || image.target.sm > 9999))
+        (image.target.sm == 0 || image.target.sm >= 1000))
       return refuse(999, fmt::format("an entry names target {}, which loses the whole fat binary",
                                      image.target.sm));
   return std::nullopt;
@@ -127,8 +131,9 @@ std::optional<Version> first_isa(const LoadRules& rules, Target target) {
   return std::nullopt;
 }
 
-LoadVerdict load_ptx(const Container& container, int index, const LoadDriver* driver,
-                     const LoadEnvironment& environment, const LoadRules& rules) {
+LoadVerdict load_ptx(const Container& container, int index, const LoadDevice& device,
+                     const LoadDriver* driver, const LoadEnvironment& environment,
+                     const LoadRules& rules) {
   const Image& image = container.images[static_cast<size_t>(index)];
   std::string name = compute_name(image.target);
   Version isa{{image.version_major, image.version_minor}};
@@ -149,15 +154,32 @@ LoadVerdict load_ptx(const Container& container, int index, const LoadDriver* dr
     verdict.isa = isa;
     return verdict;
   }
+  if (image.payload_sm > device.sm)
+    return refuse(
+        218, fmt::format("the entry says {}, the text is for compute_{}", name, image.payload_sm),
+        index);
   if (auto first = first_isa(rules, image.target); first && isa < *first)
     return refuse(218,
                   fmt::format("PTX {} does not know {}: it came with PTX {}", to_string(isa), name,
                               to_string(*first)),
                   index);
-  if (image.compression == Compression::zlib)
+  if (image.header_size == kBareEntryHeader)
     return {Outcome::may_fail, index, 999,
-            "PTX compressed with zlib: one such image was refused by the driver", isa};
+            name + ": an entry without options, which crashed driver 580", isa};
   return {Outcome::jit, index, 0, "PTX " + name, isa};
+}
+
+// The runtime leaves out a part that has nothing for the GPU. Without the first, the kernel itself
+// is missing; without a later one, what the kernel calls (measured with two parts).
+LoadVerdict link_failure(LoadVerdict verdict, size_t linked_before) {
+  if (verdict.error == 209) {
+    verdict.error = linked_before == 0 ? 500 : 300;
+    verdict.reason = "a part that would be linked has nothing: " + verdict.reason;
+  } else if (verdict.image == -1 && verdict.error != 222 && verdict.error != 223) {
+    verdict.error = 999;
+  }
+  verdict.image = -1;
+  return verdict;
 }
 
 } // namespace
@@ -187,10 +209,38 @@ bool ptx_fits(const LoadRules& rules, Target target, const LoadDevice& device) {
   return target.sm <= device.sm;
 }
 
+// PTX text without a container goes straight to the compiler, whatever it is for: what does not fit
+// is error 218, not 209.
+std::optional<LoadVerdict> load_bare_text(const Container& container, const LoadDevice& device,
+                                          const LoadDriver* driver,
+                                          const LoadEnvironment& environment,
+                                          const LoadRules& rules) {
+  if (container.role != Role::bare || container.images.size() != 1 ||
+      container.images[0].kind != ImageKind::ptx)
+    return std::nullopt;
+  LoadVerdict verdict = load_ptx(container, 0, device, driver, environment, rules);
+  if (loads(verdict) && !ptx_fits(rules, container.images[0].target, device))
+    return refuse(
+        218, "PTX for " + compute_name(container.images[0].target) + " does not compile for it", 0);
+  return verdict;
+}
+
+// Kinds whose handling by the driver depends on more than the entry tells.
+std::optional<LoadVerdict> load_unusual(const Container& container, const LoadDevice& device,
+                                        const LoadRules& rules) {
+  int relocatable = best_image(container, ImageKind::relocatable_ptx,
+                               [&](Target target) { return ptx_fits(rules, target, device); });
+  if (relocatable < 0) return std::nullopt;
+  return LoadVerdict{Outcome::may_fail, relocatable, 300,
+                     "relocatable PTX loads only if it needs nothing from other files",
+                     std::nullopt};
+}
+
 LoadVerdict load_container(const Container& container, const LoadDevice& device,
                            const LoadDriver* driver, const LoadEnvironment& environment,
                            const LoadRules& rules) {
   if (auto refused = malformed(container)) return *refused;
+  if (auto bare = load_bare_text(container, device, driver, environment, rules)) return *bare;
   int sass =
       environment.force_ptx_jit ? -1 : best_image(container, ImageKind::cubin, [&](Target target) {
         return sass_fits(rules, target, device);
@@ -199,7 +249,9 @@ LoadVerdict load_container(const Container& container, const LoadDevice& device,
 
   int ptx = best_image(container, ImageKind::ptx,
                        [&](Target target) { return ptx_fits(rules, target, device); });
-  if (ptx >= 0) return load_ptx(container, ptx, driver, environment, rules);
+  if (ptx >= 0) return load_ptx(container, ptx, device, driver, environment, rules);
+
+  if (auto unusual = load_unusual(container, device, rules)) return *unusual;
 
   int disputed =
       environment.force_ptx_jit ? -1 : best_image(container, ImageKind::cubin, [&](Target target) {
@@ -219,21 +271,22 @@ LoadVerdict load_linked(const Container& linked, const std::vector<const Contain
   LoadVerdict own = load_container(linked, device, driver, environment, rules);
   if (loads(own) || own.error != 209) return own; // no fallback from a damaged image
   if (parts.empty()) return own;
-  LoadVerdict worst{Outcome::linked, -1, 0, "linked at run time from relocatable parts",
-                    std::nullopt};
+  LoadVerdict result{Outcome::linked, -1, 0, "linked at run time from relocatable parts",
+                     std::nullopt};
+  size_t added = 0;
   for (const Container* part : parts) {
     if (part->problem.empty() && part->version == 1 && part->images.empty())
       return refuse(500, "the relocatable parts that would be linked are gone");
     LoadVerdict verdict = load_container(*part, device, driver, environment, rules);
-    if (!loads(verdict)) {
-      if (verdict.image >= 0 && verdict.error != 222 && verdict.error != 223) verdict.error = 999;
-      verdict.image = -1;
-      return verdict;
+    if (loads(verdict)) {
+      ++added;
+      if (verdict.isa && (!result.isa || *verdict.isa > *result.isa)) result.isa = verdict.isa;
+      continue;
     }
-    if (verdict.outcome == Outcome::jit && (!worst.isa || *verdict.isa > *worst.isa))
-      worst.isa = verdict.isa;
+    verdict.image = verdict.image >= 0 ? -1 : -2; // -2: nothing was chosen
+    return link_failure(verdict, added);
   }
-  return worst;
+  return result;
 }
 
 bool loads(const LoadVerdict& verdict) {

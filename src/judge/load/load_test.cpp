@@ -101,6 +101,27 @@ TEST(Ptx, NeedsADriverThatKnowsItsIsa) {
   EXPECT_EQ(load_container(nine, device(90), &old, {}, rules()).error, 222);
 }
 
+TEST(Ptx, AtATieTheLastTextIsCompiled) {
+  EXPECT_EQ(load("compute_90 compute_90", 90).image, 1);
+}
+
+TEST(Ptx, BareTextIsCompiledWhateverItIsFor) {
+  Container text = container("compute_100");
+  text.role = Role::bare;
+  EXPECT_EQ(load_container(text, device(90), nullptr, {}, rules()).error, 218);
+  EXPECT_EQ(load_container(text, device(90), nullptr, {.disable_ptx_jit = true}, rules()).error,
+            223);
+  EXPECT_EQ(load_container(text, device(100), nullptr, {}, rules()).outcome, Outcome::jit);
+}
+
+TEST(Ptx, RelocatableTextMayNeedMore) {
+  Container text = container("compute_80");
+  text.images[0].kind = ImageKind::relocatable_ptx;
+  EXPECT_EQ(load_container(text, device(90), nullptr, {}, rules()).outcome, Outcome::may_fail);
+  text.images.push_back(testing::image("compute_75"));
+  EXPECT_EQ(load_container(text, device(90), nullptr, {}, rules()).image, 1);
+}
+
 TEST(Environment, Switches) {
   EXPECT_EQ(load("sm_90 compute_80", 90, {.force_ptx_jit = true}).image, 1);
   EXPECT_EQ(load("sm_90", 90, {.force_ptx_jit = true}).error, 209);
@@ -125,7 +146,8 @@ TEST(Malformed, LosesTheWholeContainer) {
   future.version = 2;
   EXPECT_EQ(load_container(future, device(90), nullptr, {}, rules()).error, 200);
   Container hang = container("sm_90");
-  hang.zero_entry = true;
+  hang.hangs = true;
+  hang.problem = "an entry filled with zeros";
   LoadVerdict verdict = load_container(hang, device(90), nullptr, {}, rules());
   EXPECT_FALSE(loads(verdict));
   EXPECT_NE(verdict.reason.find("never returns"), std::string::npos);
@@ -138,7 +160,9 @@ TEST(Linked, FallsBackToThePartsOnlyWhenItHasNothing) {
   EXPECT_EQ(load_linked(linked, parts, device(90), nullptr, {}, rules()).outcome, Outcome::linked);
   Container sass_only = container("sm_80");
   parts[1] = &sass_only;
-  EXPECT_EQ(load_linked(linked, parts, device(90), nullptr, {}, rules()).error, 209);
+  EXPECT_EQ(load_linked(linked, parts, device(90), nullptr, {}, rules()).error, 300);
+  parts[0] = &sass_only;
+  EXPECT_EQ(load_linked(linked, parts, device(90), nullptr, {}, rules()).error, 500);
   linked.images[0].damage = Damage::payload;
   EXPECT_EQ(load_linked(linked, parts, device(80), nullptr, {}, rules()).error, 200);
 }

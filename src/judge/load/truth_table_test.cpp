@@ -107,7 +107,8 @@ Parsed parse_containers(const Row& row) {
       auto fields = split(word, ':');
       int here = index++;
       if (fields[0] == "zero-bytes") {
-        parsed.linked.zero_entry = true;
+        parsed.linked.hangs = true;
+        parsed.linked.problem = "zeros";
         continue;
       }
       std::string where;
