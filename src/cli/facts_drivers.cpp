@@ -21,6 +21,13 @@ std::vector<std::string> ended(const LoadRules& rules, uint32_t branch, bool las
   return names;
 }
 
+std::string last_architectures(const LoadRules& rules, uint32_t branch) {
+  std::vector<std::string> names;
+  for (const ArchitectureEnd& end : rules.ends)
+    if (end.last_branch == branch) names.push_back(end.architecture);
+  return joined(names, ", ");
+}
+
 std::string branch_json(const LoadRules& rules, const DriverBranch& branch) {
   return json_object({{"branch", json_number(branch.branch)},
                       {"cuda", json_text(to_string(branch.cuda))},
@@ -40,9 +47,8 @@ FactsPage overview(const LoadRules& rules) {
   section.table = make_table({">branch", ">CUDA up to", ">PTX ISA up to", "last branch for"});
   std::vector<std::string> rows;
   for (const DriverBranch& branch : rules.branches) {
-    add_row(section.table,
-            {std::to_string(branch.branch), to_string(branch.cuda), to_string(branch.ptx_isa),
-             joined(ended(rules, branch.branch, true), ", ")});
+    add_row(section.table, {std::to_string(branch.branch), to_string(branch.cuda),
+                            to_string(branch.ptx_isa), last_architectures(rules, branch.branch)});
     rows.push_back(branch_json(rules, branch));
   }
   page.sections.push_back(std::move(section));
@@ -59,21 +65,22 @@ FactsPage overview(const LoadRules& rules) {
   return page;
 }
 
-// Which CUDA majors' programs start, by minor version compatibility.
-std::string served_majors(const LoadRules& rules, const Version& driver, bool branch_only) {
-  std::vector<std::string> served;
-  std::string almost;
+// Programs of newer toolkits of the same major, by minor version compatibility.
+std::string newer_minors(const LoadRules& rules, const DriverBranch& branch,
+                         const Version& driver) {
   for (const MinorFloor& floor : rules.floors) {
+    if (floor.cuda_major != branch.cuda.major()) continue;
     auto least = parse_version(floor.min_linux);
-    if (!least) continue;
-    if (branch_only && driver.major() == least->major())
-      almost = fmt::format("; CUDA {}.x from {} on", floor.cuda_major, floor.min_linux);
-    else if (*least <= driver)
-      served.push_back(fmt::format("CUDA {}.x", floor.cuda_major));
+    bool branch_only = driver.parts.size() < 2;
+    std::string text = fmt::format("of CUDA {}.x start, with machine code for the GPU; PTX and "
+                                   "newer functions fail",
+                                   floor.cuda_major);
+    if (least && branch_only && driver.major() == least->major())
+      return text + "; from " + floor.min_linux + " on";
+    if (least && driver < *least) return "refused: needs " + floor.min_linux + " (error 35)";
+    return text;
   }
-  std::string text = joined(served, ", ") + almost;
-  if (text.starts_with("; ")) text.erase(0, 2);
-  return text.empty() ? "none" : text;
+  return "refused: error 35";
 }
 
 FactsPage one_driver(const LoadRules& rules, const DriverBranch& branch, const Version& driver,
@@ -88,8 +95,7 @@ FactsPage one_driver(const LoadRules& rules, const DriverBranch& branch, const V
   lines = {
       {"branch", std::to_string(branch.branch)},
       {"CUDA", as_cuda + " and older in full"},
-      {"newer minors", served_majors(rules, driver, driver.parts.size() < 2) +
-                           ": machine code only, by minor version compatibility"},
+      {"newer minors", newer_minors(rules, branch, driver)},
       {"PTX", to_string(branch.ptx_isa) + " and older; newer PTX gives error 222"},
       {"refuses",
        dropped.empty() ? "no architecture that the branches before served" : joined(dropped, ", ")},

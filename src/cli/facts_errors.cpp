@@ -7,13 +7,6 @@
 namespace gpuvet {
 namespace {
 
-std::string lower(std::string_view text) {
-  std::string out;
-  for (char c : text)
-    out += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  return out;
-}
-
 std::string error_json(const ErrorCode& error) {
   return json_object({{"code", json_number(error.code)},
                       {"names", json_texts(error.names)},
@@ -64,17 +57,17 @@ FactsPage one_error(const ErrorCode& error) {
 // By number, by exact name or text, else by a part of one of them.
 std::vector<const ErrorCode*> matching(const std::vector<ErrorCode>& errors,
                                        const std::string& query) {
-  std::string key = lower(query);
+  std::string key = lower_case(query);
   std::vector<const ErrorCode*> exact, part;
   for (const ErrorCode& error : errors) {
-    bool is_it = key == std::to_string(error.code) || key == lower(error.text);
-    bool holds = lower(error.text).find(key) != std::string::npos;
+    bool is_it = key == std::to_string(error.code) || key == lower_case(error.text);
+    bool holds = lower_case(error.text).find(key) != std::string::npos;
     for (const std::string& name : error.names) {
-      is_it |= key == lower(name);
-      holds |= lower(name).find(key) != std::string::npos;
+      is_it |= key == lower_case(name);
+      holds |= lower_case(name).find(key) != std::string::npos;
     }
     // A whole line of a log holds the text or a name.
-    holds |= key.find(lower(error.text)) != std::string::npos && error.text.size() > 8;
+    holds |= key.find(lower_case(error.text)) != std::string::npos && error.text.size() > 8;
     if (is_it) exact.push_back(&error);
     if (holds) part.push_back(&error);
   }

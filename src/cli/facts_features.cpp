@@ -19,13 +19,19 @@ bool lacks_tensor_cores(const Gpu* gpu) {
 std::string target_need(const Feature& feature, uint32_t sm) {
   if (feature.target.empty()) return {};
   std::string a = sm_name({sm, 'a'});
-  if (feature.target == "a" || sm < 100) return "needs code for " + a;
+  if (feature.target == "a" || sm < 100) return "needs code for " + a; // f came with 10.0
   return fmt::format("needs code for {} or {}", sm_name({sm, 'f'}), a);
 }
 
 std::string feature_text(const Feature& feature, uint32_t sm) {
   std::string text = feature.name, need = target_need(feature, sm);
   return need.empty() ? text : text + " (" + need + ")";
+}
+
+bool note_applies(const Feature& feature, uint32_t sm) {
+  const std::vector<uint32_t>& about = feature.note_for;
+  return !feature.note.empty() &&
+         (about.empty() || std::find(about.begin(), about.end(), sm) != about.end());
 }
 
 struct Group {
@@ -70,7 +76,8 @@ Result<bool> add_features(const Facts& facts, uint32_t sm, const Gpu* gpu, Facts
                                   {"needs_target", json_text(has ? feature.target : "")},
                                   {"note", json_text(feature.note)},
                                   {"sources", json_texts(feature.sources)}}));
-      if (has && !feature.note.empty()) page.notes.push_back(feature.name + ": " + feature.note);
+      if (has && note_applies(feature, sm))
+        page.notes.push_back(feature.name + ": " + feature.note);
     }
     section.lines.emplace_back(group.label, here.empty() ? "none" : joined(here, ", "));
   }

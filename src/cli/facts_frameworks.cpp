@@ -8,17 +8,10 @@
 namespace gpuvet {
 namespace {
 
-std::string lower(std::string_view text) {
-  std::string out;
-  for (char c : text)
-    out += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  return out;
-}
-
 std::vector<std::string> words_of(const std::string& query) {
   std::vector<std::string> words;
   std::string word;
-  for (char c : lower(query) + " ") {
+  for (char c : lower_case(query) + " ") {
     bool separates = c == ' ' || c == '+' || c == '=';
     if (!separates) word += c;
     if (separates && !word.empty()) words.push_back(std::move(word));
@@ -75,8 +68,8 @@ bool fits(const FrameworkBuild& build, const std::vector<std::string>& words) {
       if (build.framework != framework_name(word)) return false;
     } else if (auto version = parse_version(word)) {
       if (!version_holds(build.version, *version)) return false;
-    } else if (lower(build.variant) != word &&
-               lower(build.platform).find(word) == std::string::npos) {
+    } else if (lower_case(build.variant) != word &&
+               lower_case(build.platform).find(word) == std::string::npos) {
       return false;
     }
   }
@@ -149,10 +142,12 @@ FactsPage overview(const std::vector<FrameworkBuild>& builds) {
 
 FactsPage one_build(const FrameworkBuild& build) {
   FactsPage page;
-  page.verdict = fmt::format("{} {}{}{}: machine code for {}, PTX {}", build.framework,
-                             build.version, build.variant.empty() ? "" : " ", build.variant,
-                             build.sass_known ? sass_text(build) : "not established",
-                             build.ptx_known ? ptx_text(build) : "not established");
+  std::string name = build.framework + " " + build.version;
+  if (!build.variant.empty()) name += " " + build.variant;
+  page.verdict = name + ": GPU targets not established";
+  if (build.sass_known)
+    page.verdict = fmt::format("{}: machine code for {}; PTX {}", name, sass_text(build),
+                               build.ptx_known ? ptx_text(build) : "not established");
   auto& lines = page.sections.emplace_back().lines;
   lines = {{"platform", or_unknown(build.platform)},
            {"CUDA", or_unknown(build.cuda)},
@@ -169,14 +164,17 @@ FactsPage one_build(const FrameworkBuild& build) {
 
 FactsPage several(const std::vector<const FrameworkBuild*>& builds, const std::string& query) {
   FactsPage page;
-  page.verdict = fmt::format("{} builds fit \"{}\".", builds.size(), query);
+  page.verdict = fmt::format("{} builds fit \"{}\". Machine code, then PTX:", builds.size(), query);
   PageSection section;
-  section.table = make_table({"version", "variant", "platform", "machine code", "PTX"});
   std::vector<std::string> rows;
   for (const FrameworkBuild* build : builds) {
-    std::string cuda = build->cuda.empty() ? "" : "CUDA " + build->cuda;
-    add_row(section.table, {build->version, build->variant.empty() ? cuda : build->variant,
-                            build->platform, sass_text(*build), ptx_text(*build)});
+    std::string name = build->version;
+    if (!build->variant.empty())
+      name += " " + build->variant;
+    else if (!build->cuda.empty())
+      name += " CUDA " + build->cuda;
+    if (!build->platform.empty()) name += ", " + build->platform;
+    section.lines.emplace_back(name, sass_text(*build) + "; PTX " + ptx_text(*build));
     rows.push_back(build_json(*build));
   }
   page.sections.push_back(std::move(section));

@@ -1,4 +1,5 @@
 #include "cli/facts_page.hpp"
+#include "judge/load/load.hpp"
 
 #include <fmt/core.h>
 
@@ -55,9 +56,11 @@ std::string driver_range(const LoadRules& rules, uint32_t sm) {
   if (is_tegra(rules, sm)) return "comes with JetPack";
   uint32_t first = first_branch(rules, sm);
   auto last = last_branch(rules, sm);
-  if (first && last) return fmt::format("{} to {}; newer ones refuse it", first, *last);
+  if (first && last)
+    return fmt::format("{} (the first for {}) to {}; newer ones refuse it", first, cc_name(sm),
+                       *last);
   if (last) return fmt::format("up to {}; newer ones refuse it", *last);
-  if (first) return fmt::format("{} and newer", first);
+  if (first) return fmt::format("{} (the first for {}) and newer", first, cc_name(sm));
   return {};
 }
 
@@ -69,6 +72,17 @@ std::string target_list(const LoadRules& rules, uint32_t sm) {
     names.push_back(sm_name(range.target) + note);
   }
   return joined(names, ", ");
+}
+
+// What the device runs: machine code by the driver's rules, and PTX that it compiles.
+std::string runs_text(const LoadRules& rules, uint32_t sm) {
+  LoadDevice device{cc_name(sm), sm, is_tegra(rules, sm)};
+  std::vector<std::string> names;
+  for (const SassRange& range : rules.sass_ranges)
+    if (sass_fits(rules, range.target, device)) names.push_back(sm_name(range.target));
+  if (names.empty()) return {};
+  return "machine code for " + joined(names, " ") + "; PTX for " + compute_name({sm, 0}) +
+         " and older";
 }
 
 const Capability* capability_of(const GpuFacts& facts, uint32_t sm) {
@@ -201,6 +215,7 @@ FactsPage one_gpu(const GpuFacts& facts, const Gpu& gpu) {
   if (!figures.empty()) figures += "; confidence " + gpu.confidence;
   auto& lines = page.sections.emplace_back().lines;
   lines = {{"code targets", or_unknown(target_list(facts.rules, gpu.sm))},
+           {"runs", or_unknown(runs_text(facts.rules, gpu.sm))},
            {"CUDA", or_unknown(capability ? toolkit_range(facts, *capability, false) : "")},
            {"driver", driver},
            {"chip", or_unknown(joined(gpu.chips, ", ")) + ", " + gpu.segment +
@@ -238,6 +253,7 @@ FactsPage one_capability(const GpuFacts& facts, const Capability& capability) {
                              capability.architecture, rows.size());
   auto& lines = page.sections.emplace_back().lines;
   lines = {{"code targets", or_unknown(target_list(facts.rules, capability.sm))},
+           {"runs", or_unknown(runs_text(facts.rules, capability.sm))},
            {"CUDA", or_unknown(toolkit_range(facts, capability, false))},
            {"driver", or_unknown(driver_range(facts.rules, capability.sm))},
            {"since", or_unknown(capability.year ? std::to_string(*capability.year) : "")}};

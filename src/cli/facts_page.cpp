@@ -15,7 +15,8 @@ std::string render_lines(const PageSection& section, const TextStyle& style) {
   for (const auto& [label, text] : section.lines) {
     std::string space(static_cast<size_t>(label_width + 2 - display_width(label)), ' ');
     int indent = label_width + 2;
-    out += label + space + wrap(printable(text), style.width - indent, indent) + "\n";
+    std::string line = label + space + wrap(printable(text), style.width - indent, indent);
+    out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
   }
   return out;
 }
@@ -68,6 +69,13 @@ std::string joined(const std::vector<std::string>& texts, std::string_view betwe
     if (!out.empty()) out += between;
     out += text;
   }
+  return out;
+}
+
+std::string lower_case(std::string_view text) {
+  std::string out;
+  for (char c : text)
+    out += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
   return out;
 }
 

@@ -36,6 +36,7 @@ void add_row(Table& table, const std::vector<std::string>& cells);
 
 std::string or_unknown(std::string text); // "not established" for ""
 std::string joined(const std::vector<std::string>& texts, std::string_view between);
+std::string lower_case(std::string_view text);
 std::string plain_number(double value); // "4800", "66.9"
 
 // One page per subject; `query` empty: an overview.

@@ -227,6 +227,7 @@ struct Feature {
   std::vector<uint32_t> except;    // in between, without it
   std::string target;              // code target that is needed: "a", "f"; empty: any
   std::string note;
+  std::vector<uint32_t> note_for; // capabilities that the note is about; empty: all
   std::vector<std::string> sources;
 };
 

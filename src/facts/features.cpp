@@ -16,6 +16,7 @@ void read_features(FactFile& file, FeatureTables& tables) {
     feature.except = row.counts("except");
     feature.target = row.text_if("target");
     feature.note = row.text_if("note");
+    feature.note_for = row.counts("note_for");
     feature.sources = row.sources();
     row.end();
     tables.features.push_back(std::move(feature));
