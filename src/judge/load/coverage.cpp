@@ -211,16 +211,17 @@ FileVerdict judge_file(const Binary& binary, const LoadDevice& device, const Loa
   FileVerdict& verdict = tally.verdict;
   if (verdict.coverage == Coverage::no_code) return verdict;
   if (driver) {
-    std::string refused = driver_refuses(device, *driver, rules);
+    Refusal refusal = driver_refuses(device, *driver, rules);
     int error = 100;
-    if (refused.empty()) {
-      refused = toolkit_refuses(binary, *driver, rules);
+    if (refusal.reason.empty()) {
+      refusal = toolkit_refuses(binary, *driver, rules);
       error = 35;
     }
-    if (!refused.empty()) {
+    if (!refusal.reason.empty()) {
       verdict.coverage = Coverage::none;
       verdict.error = error;
-      verdict.reason = refused;
+      verdict.reason = refusal.reason;
+      verdict.driver_fix = refusal.fix;
       verdict.shortfalls.clear();
     }
   }

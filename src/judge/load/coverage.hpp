@@ -41,6 +41,7 @@ struct FileVerdict {
   std::optional<Version> needs_isa;  // highest PTX ISA that has to be compiled
   std::string needs_driver;          // "580.65.06", or a branch "570"; empty: not established
   std::string needs_driver_why;
+  std::string driver_fix; // set when the given driver is what refuses
 };
 
 FileVerdict judge_file(const Binary& binary, const LoadDevice& device, const LoadDriver* driver,
@@ -56,9 +57,12 @@ std::vector<size_t> containers_to_name(const std::vector<Container>& containers,
 bool names_would_help(const Container& container, const std::vector<LoadDevice>& devices,
                       const LoadRules& rules);
 
-// Would this driver start programs on this GPU at all? Empty when yes; else why not.
-std::string driver_refuses(const LoadDevice& device, const LoadDriver& driver,
-                           const LoadRules& rules);
+// Would this driver start programs on this GPU at all?
+struct Refusal {
+  std::string reason; // empty: it would
+  std::string fix;    // the driver to install
+};
+Refusal driver_refuses(const LoadDevice& device, const LoadDriver& driver, const LoadRules& rules);
 
 std::string coverage_name(Coverage coverage); // "may-fail"
 

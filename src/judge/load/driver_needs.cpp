@@ -54,36 +54,40 @@ void raise(FileVerdict& verdict, const std::string& driver, const std::string& w
 
 } // namespace
 
-std::string driver_refuses(const LoadDevice& device, const LoadDriver& driver,
-                           const LoadRules& rules) {
+Refusal driver_refuses(const LoadDevice& device, const LoadDriver& driver, const LoadRules& rules) {
   for (const ArchitectureEnd& end : rules.ends)
     if (device.sm >= end.first_sm && device.sm <= end.last_sm &&
         driver.version.major() > end.last_branch)
-      return fmt::format("driver {} no longer drives {} GPUs: branch {} was the last", driver.text,
-                         end.architecture, end.last_branch);
+      return {fmt::format("driver {} no longer drives {} GPUs: branch {} was the last", driver.text,
+                          end.architecture, end.last_branch),
+              fmt::format("install a driver of branch {}", end.last_branch)};
   const DriverBranch* first = branch_for_device(rules, device.sm);
   if (first && driver.version.major() < first->branch)
-    return fmt::format("driver {} does not know compute capability {}: branch {} is the first",
-                       driver.text, cc_name(device.sm), first->branch);
+    return {fmt::format("driver {} does not know compute capability {}: branch {} is the first",
+                        driver.text, cc_name(device.sm), first->branch),
+            fmt::format("install driver {} or newer", first->branch)};
   return {};
 }
 
-std::string toolkit_refuses(const Binary& binary, const LoadDriver& driver,
-                            const LoadRules& rules) {
+Refusal toolkit_refuses(const Binary& binary, const LoadDriver& driver, const LoadRules& rules) {
   auto toolkit = runtime_toolkit(binary);
   if (!toolkit) return {};
   std::string built =
       fmt::format("built with CUDA {} ({})", to_string(*toolkit), binary.toolkit.source);
   if (const MinorFloor* floor = floor_for(rules, *toolkit)) {
     auto least = parse_version(floor->min_linux);
+    bool branch_only = driver.version.parts.size() == 1;
     if (least && driver.version < *least &&
-        !(driver.version.parts.size() == 1 && driver.version.major() == least->major()))
-      return fmt::format("{}, which needs driver {} or newer", built, floor->min_linux);
+        !(branch_only && driver.version.major() == least->major()))
+      return {fmt::format("{}, which needs driver {} or newer", built, floor->min_linux),
+              fmt::format("install driver {} or newer, or a build for CUDA {}", floor->min_linux,
+                          driver.cuda ? std::to_string(driver.cuda->major()) : "of that driver")};
     return {};
   }
   const DriverBranch* own = branch_for_cuda(rules, *toolkit);
   if (toolkit->major() < 11 && own && driver.version.major() < own->branch)
-    return fmt::format("{}, which needs driver branch {} or newer", built, own->branch);
+    return {fmt::format("{}, which needs driver branch {} or newer", built, own->branch),
+            fmt::format("install driver {} or newer", own->branch)};
   return {};
 }
 

@@ -45,18 +45,29 @@ bool better(const Image& candidate, const Image& than) {
   return suffix_rank(candidate.target.suffix) > suffix_rank(than.target.suffix);
 }
 
-// The best image of a kind that passes `fits`. At a full tie the first cubin in file order, but the
-// last PTX text (measured, both orders).
+// The best image of a kind that passes `fits`; the first in file order at a full tie.
 template <class Fits> int best_image(const Container& container, ImageKind kind, Fits&& fits) {
   int best = -1;
   for (size_t i = 0; i < container.images.size(); ++i) {
     const Image& image = container.images[i];
     if (image.kind != kind || !fits(image.target)) continue;
-    if (best < 0 || better(image, container.images[static_cast<size_t>(best)]) ||
-        (kind != ImageKind::cubin &&
-         image.target == container.images[static_cast<size_t>(best)].target))
+    if (best < 0 || better(image, container.images[static_cast<size_t>(best)]))
       best = static_cast<int>(i);
   }
+  return best;
+}
+
+// The same for PTX, with an exception that was measured in both orders: of several texts for
+// exactly the device's own plain target the last is compiled; of others, and of suffixed ones, the
+// first.
+template <class Fits> int best_ptx(const Container& container, uint32_t device_sm, Fits&& fits) {
+  int best = best_image(container, ImageKind::ptx, fits);
+  if (best < 0) return best;
+  Target exact{device_sm, 0};
+  if (container.images[static_cast<size_t>(best)].target != exact) return best;
+  for (size_t i = container.images.size(); i-- > 0;)
+    if (container.images[i].kind == ImageKind::ptx && container.images[i].target == exact)
+      return static_cast<int>(i);
   return best;
 }
 
@@ -247,8 +258,8 @@ LoadVerdict load_container(const Container& container, const LoadDevice& device,
       });
   if (sass >= 0) return load_sass(container, sass, device, rules);
 
-  int ptx = best_image(container, ImageKind::ptx,
-                       [&](Target target) { return ptx_fits(rules, target, device); });
+  int ptx = best_ptx(container, device.sm,
+                     [&](Target target) { return ptx_fits(rules, target, device); });
   if (ptx >= 0) return load_ptx(container, ptx, device, driver, environment, rules);
 
   if (auto unusual = load_unusual(container, device, rules)) return *unusual;

@@ -101,8 +101,10 @@ TEST(Ptx, NeedsADriverThatKnowsItsIsa) {
   EXPECT_EQ(load_container(nine, device(90), &old, {}, rules()).error, 222);
 }
 
-TEST(Ptx, AtATieTheLastTextIsCompiled) {
+TEST(Ptx, ATieGoesToTheLastOnlyForTheDevicesOwnTarget) {
   EXPECT_EQ(load("compute_90 compute_90", 90).image, 1);
+  EXPECT_EQ(load("compute_80 compute_80", 90).image, 0);
+  EXPECT_EQ(load("compute_90a compute_90a", 90).image, 0);
 }
 
 TEST(Ptx, BareTextIsCompiledWhateverItIsFor) {

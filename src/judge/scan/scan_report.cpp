@@ -45,43 +45,42 @@ DeviceSummary summarise(const ScanResult& result, size_t device) {
   return summary;
 }
 
-// "does not run on T4 (nothing in sample.so loads)"
-std::string shortfall_text(const std::string& name, const DeviceSummary& summary) {
-  if (summary.none == summary.with_code) return name + ": nothing loads";
+// "T4 (3 of 41 files do not load, 1 lacks kernels)"; a single file needs no count.
+std::string partly_text(const std::string& name, const DeviceSummary& summary) {
   if (summary.with_code == 1)
-    return name + (summary.partial ? ": some kernels are missing" : ": may fail");
+    return name + (summary.partial ? " (some kernels are missing)" : " (it may fail)");
   std::string text;
-  auto add = [&](size_t count, const char* what) {
+  auto add = [&](size_t count, const char* one, const char* many) {
     if (count)
-      text += fmt::format("{}{} of {} files {}", text.empty() ? "" : ", ", count, summary.with_code,
-                          what);
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, count == 1 ? one : many);
   };
-  add(summary.none, "do not load");
-  add(summary.partial, "lack kernels");
-  add(summary.may_fail, "may fail");
-  return name + ": " + text;
+  add(summary.none, "does not load", "do not load");
+  add(summary.partial, "lacks kernels", "lack kernels");
+  add(summary.may_fail, "may fail", "may fail");
+  return fmt::format("{} (of {} files {})", name, summary.with_code, text);
 }
 
 void set_verdict(Report& report, const ScanResult& result) {
-  std::vector<std::string> good, jit;
-  std::string bad;
+  std::vector<std::string> good, partly, bad;
   for (size_t i = 0; i < result.devices.size(); ++i) {
     DeviceSummary summary = summarise(result, i);
     const std::string& name = result.devices[i].name;
-    if (summary.fine()) {
+    if (summary.fine())
       good.push_back(name + (summary.jit ? " (JIT)" : ""));
-    } else {
-      bad += (bad.empty() ? "" : "; ") + shortfall_text(name, summary);
-    }
+    else if (summary.none == summary.with_code)
+      bad.push_back(name);
+    else
+      partly.push_back(partly_text(name, summary));
   }
-  report.state = bad.empty() ? State::ok : State::fault;
-  if (bad.empty()) {
-    report.verdict = "Runs on " + listed(good) + ".";
-  } else if (good.empty()) {
-    report.verdict = "Does not run on every GPU. " + bad + ".";
-  } else {
-    report.verdict = "Does not run on every GPU. " + bad + ". Runs on " + listed(good) + ".";
-  }
+  auto say = [&](const char* what, const std::vector<std::string>& names) {
+    if (!names.empty())
+      report.verdict +=
+          fmt::format("{}{} {}.", report.verdict.empty() ? "" : " ", what, listed(names));
+  };
+  say("Does not run on", bad);
+  say("Runs only in part on", partly);
+  say("Runs on", good);
+  report.state = bad.empty() && partly.empty() ? State::ok : State::fault;
 }
 
 // The flags that would add a target; a whole list is for the build system to keep.
@@ -123,7 +122,9 @@ Finding finding_for(const ScannedFile& file, const FileVerdict& verdict, const L
       kernels += fmt::format(" and {} more", shortfall.kernels.size() - kKernelsShown);
     if (!kernels.empty()) finding.evidence.push_back("kernels: " + kernels);
   }
-  if (verdict.error == 222 || verdict.error == 35 || verdict.error == 100) {
+  if (!verdict.driver_fix.empty()) {
+    finding.fixes.push_back(verdict.driver_fix);
+  } else if (verdict.error == 222) {
     if (!verdict.needs_driver.empty())
       finding.fixes.push_back(fmt::format("install driver {} or newer: {}", verdict.needs_driver,
                                           verdict.needs_driver_why));
