@@ -1,7 +1,9 @@
 // The only file that knows libarchive.
 #include "formats/archive.hpp"
 
+#include "formats/cpio.hpp"
 #include "formats/inflate.hpp"
+#include "formats/object/ar.hpp"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -134,40 +136,10 @@ class DecompressStream final : public SequentialStream {
   uint64_t total_ = 0;
 };
 
-Reader reader_for(FileKind kind) {
-  Reader reader(archive_read_new());
-  if (!reader) return reader;
-  if (kind == FileKind::tar) archive_read_support_format_tar(reader.get());
-  if (kind == FileKind::deb) archive_read_support_format_ar(reader.get());
-  if (kind == FileKind::cpio || kind == FileKind::rpm)
-    archive_read_support_format_cpio(reader.get());
-  if (kind == FileKind::rpm) { // a lead and two headers, then a compressed cpio
-    archive_read_support_filter_rpm(reader.get());
-    archive_read_support_filter_gzip(reader.get());
-    archive_read_support_filter_bzip2(reader.get());
-    archive_read_support_filter_xz(reader.get());
-    archive_read_support_filter_lzma(reader.get());
-    archive_read_support_filter_zstd(reader.get());
-  }
-  return reader;
-}
-
 // Some names exist in one encoding only.
 std::string either(const char* plain, const char* utf8) {
   const char* text = plain ? plain : utf8;
   return text ? text : "";
-}
-
-std::string without_root(std::string name) {
-  size_t from = 0;
-  for (;;) {
-    if (name.compare(from, 1, "/") == 0)
-      from += 1;
-    else if (name.compare(from, 2, "./") == 0)
-      from += 2;
-    else
-      return name.substr(from);
-  }
 }
 
 ArchiveMember member_of(archive_entry* entry) {
@@ -199,12 +171,13 @@ ArchiveMember member_of(archive_entry* entry) {
   return member;
 }
 
-} // namespace
-
-Result<void> for_each_member(ByteStream& stored, FileKind kind, const std::string& where,
-                             Budget& budget, const VisitMember& visit) {
+// tar, and cpio of the old kinds, whose lengths are small numbers.
+Result<void> for_each_tar_member(ByteStream& stored, const std::string& where, Budget& budget,
+                                 const VisitMember& visit) {
   Feed feed{stored};
-  Reader reader = reader_for(kind);
+  Reader reader(archive_read_new());
+  archive_read_support_format_tar(reader.get());
+  archive_read_support_format_cpio(reader.get());
   if (auto ok = start(reader.get(), feed, where); !ok) return ok;
   for (uint64_t count = 0;; ++count) {
     archive_entry* entry = nullptr;
@@ -222,6 +195,64 @@ Result<void> for_each_member(ByteStream& stored, FileKind kind, const std::strin
       return fail(std::string(kBombText), where + "!" + member.name);
     MemberStream content(reader.get(), feed, where + "!" + member.name, member.size);
     if (visit(member, content) == Next::stop) return {};
+  }
+}
+
+Result<void> for_each_deb_member(ByteStream& stored, const std::string& where, Budget& budget,
+                                 const VisitMember& visit) {
+  bool stopped = false;
+  std::string problem = for_each_ar_member(stored, [&](const ArMember& part) {
+    if (stopped || !budget.spend(part.size)) return;
+    ArchiveMember member;
+    member.name = part.name;
+    member.size = part.size;
+    PartStream content(stored, part.offset, part.size, where + "!" + part.name);
+    stopped = visit(member, content) == Next::stop;
+  });
+  if (!problem.empty()) return fail(problem, where);
+  return {};
+}
+
+Result<void> for_each_rpm_member(ByteStream& stored, const std::string& where, Budget& budget,
+                                 const VisitMember& visit) {
+  auto at = rpm_payload(stored, where);
+  if (!at) return tl::unexpected(at.error());
+  std::optional<uint64_t> size = stored.size();
+  if (size && *size < *at) return fail("the rpm package is cut off", where);
+  if (size) size = *size - *at;
+  PartStream payload(stored, *at, size, where);
+  auto head = payload.window(0, kKindBytes);
+  if (!head) return tl::unexpected(head.error());
+  FileKind kind = file_kind("", *head);
+  if (!is_compressed(kind))
+    return fail("the rpm package's payload is neither gzip, bzip2, xz nor zstd", where);
+  auto cpio = decompress(payload, kind, where, budget);
+  return for_each_newc_member(*cpio, where, budget, visit);
+}
+
+} // namespace
+
+Result<void> for_each_member(ByteStream& stored, FileKind kind, const std::string& where,
+                             Budget& budget, const VisitMember& visit) {
+  if (kind == FileKind::deb) return for_each_deb_member(stored, where, budget, visit);
+  if (kind == FileKind::rpm) return for_each_rpm_member(stored, where, budget, visit);
+  if (kind == FileKind::cpio) {
+    auto head = stored.window(0, kKindBytes);
+    if (!head) return tl::unexpected(head.error());
+    if (is_newc(*head)) return for_each_newc_member(stored, where, budget, visit);
+  }
+  return for_each_tar_member(stored, where, budget, visit);
+}
+
+std::string without_root(std::string name) {
+  size_t from = 0;
+  for (;;) {
+    if (name.compare(from, 1, "/") == 0)
+      from += 1;
+    else if (name.compare(from, 2, "./") == 0)
+      from += 2;
+    else
+      return name.substr(from);
   }
 }
 

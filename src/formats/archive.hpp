@@ -31,6 +31,9 @@ using VisitMember = std::function<Next(const ArchiveMember& member, ByteStream& 
 Result<void> for_each_member(ByteStream& archive, FileKind kind, const std::string& where,
                              Budget& budget, const VisitMember& visit);
 
+// "./usr/lib" and "/usr/lib" -> "usr/lib".
+std::string without_root(std::string name);
+
 // The one file inside a compressed file (is_compressed(kind)). References must outlive the result.
 std::unique_ptr<ByteStream> decompress(ByteStream& stored, FileKind kind, const std::string& where,
                                        Budget& budget);

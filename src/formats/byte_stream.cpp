@@ -19,6 +19,14 @@ Result<Bytes> MemoryStream::window(uint64_t at, size_t n) {
   return bytes_.clamp(at, n);
 }
 
+Result<Bytes> PartStream::window(uint64_t at, size_t n) {
+  if (size_ && at >= *size_) return Bytes();
+  if (size_) n = static_cast<size_t>(std::min<uint64_t>(n, *size_ - at));
+  auto bytes = outer_.window(base_ + at, n);
+  if (bytes && size_ && bytes->size() < n) return fail("the archive is cut off here", where_);
+  return bytes;
+}
+
 // Pulls until the buffer holds `until` bytes (within its capacity) or the content ends.
 Result<void> SequentialStream::fill(size_t until) {
   while (!ended_ && filled_ < until) {

@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 
 namespace gpuvet {
 
@@ -43,6 +45,23 @@ class MemoryStream final : public ByteStream {
 
  private:
   Bytes bytes_;
+};
+
+// Part of another stream, which must outlive it and is read through it: a member that is stored as
+// it is. That the outer stream ends too early is an error, with `where`.
+class PartStream final : public ByteStream {
+ public:
+  PartStream(ByteStream& outer, uint64_t base, std::optional<uint64_t> size, std::string where)
+      : outer_(outer), base_(base), size_(size), where_(std::move(where)) {}
+  Result<Bytes> window(uint64_t at, size_t n) override;
+  std::optional<uint64_t> size() const override { return size_; }
+  bool random_access() const override { return outer_.random_access() && size_; }
+
+ private:
+  ByteStream& outer_;
+  uint64_t base_;
+  std::optional<uint64_t> size_; // nullopt: to the outer stream's end
+  std::string where_;
 };
 
 // Base for decompressors and archive members: implement `pull`, the window is kept here. Costs one
