@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -161,6 +162,22 @@ TEST(Inspect, AStreamGivesTheSameAsAFileInMemory) {
     ++files;
   }
   EXPECT_GT(files, 40u);
+}
+
+// Files that were not stripped have megabytes of symbol names between section names and table.
+TEST(Inspect, AStreamKnowsSectionNamesThatLieFarBeforeTheTable) {
+  std::string bytes = file("rdc.so"), gap(3 << 20, 's');
+  uint64_t table;
+  std::memcpy(&table, &bytes[40], 8);
+  bytes.insert(table, gap);
+  table += gap.size();
+  std::memcpy(&bytes[40], &table, 8);
+  PieceStream stream{Bytes(bytes)};
+  Binary streamed = inspect(stream, "x", {}), mapped = inspect_file("rdc.so");
+  EXPECT_EQ(summary(streamed), summary(mapped));
+  ASSERT_EQ(streamed.containers.size(), mapped.containers.size());
+  for (size_t i = 0; i < mapped.containers.size(); ++i)
+    EXPECT_EQ(streamed.containers[i].section, mapped.containers[i].section);
 }
 
 TEST(Inspect, SectionsOnlyLeavesHiddenCodeOut) {

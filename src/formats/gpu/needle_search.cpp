@@ -20,7 +20,7 @@ struct Literal {
 constexpr Literal kLiterals[] = {
     {"vrtcCompileProgram", Needle::nvrtc},      {"vJitLinkCreate", Needle::nvjitlink},
     {"vvmCompileProgram", Needle::nvvm},        {"vPTXCompilerCompile", Needle::ptx_compiler},
-    {"vptx64-nvidia-cuda", Needle::nvptx_llvm},
+    {"vptx64-nvidia-cuda", Needle::nvptx_llvm}, {".shstrtab", Needle::section_names},
 };
 
 bool is_digit(uint8_t byte) {
@@ -66,7 +66,7 @@ bool could_start(uint8_t a, uint8_t b) {
   case 0x10:
     return b == 0xff;
   case '.':
-    return b == 'v';
+    return b == 'v' || b == 's';
   case 'v':
     return b == 'r' || b == 'J' || b == 'v' || b == 'P' || b == 'p';
   default:
@@ -96,10 +96,12 @@ __attribute__((target("avx2"))) uint32_t candidates_avx2(const uint8_t* data) {
       _mm256_or_si256(_mm256_or_si256(second_is('r'), second_is('J')), second_is('v')),
       _mm256_or_si256(second_is('P'), second_is('p')));
   __m256i names = _mm256_and_si256(_mm256_cmpeq_epi8(a, _mm256_set1_epi8('v')), after_v);
+  __m256i after_dot = _mm256_or_si256(second_is('v'), second_is('s'));
+  __m256i dots = _mm256_and_si256(_mm256_cmpeq_epi8(a, _mm256_set1_epi8('.')), after_dot);
   __m256i any =
       _mm256_or_si256(_mm256_or_si256(_mm256_or_si256(pair(0x50, 0xed), pair(0xb1, 0x43)),
                                       _mm256_or_si256(pair(0x7f, 0x45), pair(0x10, 0xff))),
-                      _mm256_or_si256(pair('.', 'v'), names));
+                      _mm256_or_si256(dots, names));
   return static_cast<uint32_t>(_mm256_movemask_epi8(any));
 }
 

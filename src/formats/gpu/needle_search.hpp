@@ -22,6 +22,7 @@ enum class Needle : uint8_t {
   nvvm,
   ptx_compiler,
   nvptx_llvm,
+  section_names, // ".shstrtab": an ELF file's table of section names, which names itself
 };
 
 struct NeedleHit {

@@ -22,6 +22,7 @@ const std::pair<std::string, Needle> kSamples[] = {
     {"vvmCompileProgram", Needle::nvvm},
     {"vPTXCompilerCompile", Needle::ptx_compiler},
     {"vptx64-nvidia-cuda", Needle::nvptx_llvm},
+    {".shstrtab", Needle::section_names},
 };
 
 // Every needle at every alignment of a vector, and across its border.

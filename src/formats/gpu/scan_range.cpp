@@ -10,7 +10,8 @@
 namespace gpuvet {
 namespace {
 
-constexpr size_t kStep = size_t{1} << 20;         // bytes searched at a time
+constexpr size_t kStep = size_t{1} << 20; // bytes searched at a time
+constexpr uint64_t kNamesBack = 4096; // bytes of a section name table that may precede its own name
 constexpr size_t kNameSample = size_t{512} << 10; // stored bytes kept of a stream for kernel names
 
 std::string offset_text(uint64_t offset) {
@@ -238,6 +239,20 @@ uint64_t on_offload(ScanState& state, uint64_t at) {
   return at + 4;
 }
 
+// The section names of a file that was not stripped lie before its symbol names, megabytes away
+// from the section table that tells where. The names of the file itself are among the last that
+// pass.
+uint64_t on_section_names(ScanState& state, uint64_t at) {
+  constexpr size_t before = kNamesBack, kept = size_t{64} << 10, pieces = 4;
+  if (state.reader.random_access()) return at + 9;
+  uint64_t from = std::max(state.window_at, at > before ? at - before : 0);
+  auto piece = state.reader.view(from, kept);
+  if (!piece) return at + 9;
+  if (state.name_pieces.size() == pieces) state.name_pieces.erase(state.name_pieces.begin());
+  state.name_pieces.push_back({from, {piece->data(), piece->data() + piece->size()}});
+  return at + 9;
+}
+
 uint64_t on_hit(ScanState& state, Needle needle, uint64_t at) {
   switch (needle) {
   case Needle::container:
@@ -260,6 +275,8 @@ uint64_t on_hit(ScanState& state, Needle needle, uint64_t at) {
     return on_compiler(state, at, "the PTX compiler library", "nvPTXCompilerCompile");
   case Needle::nvptx_llvm:
     return on_compiler(state, at, "LLVM's PTX back end", "nvptx64-nvidia-cuda");
+  case Needle::section_names:
+    return on_section_names(state, at);
   }
   return at + 4;
 }
@@ -284,21 +301,31 @@ void read_chosen_kernels(ScanState& state) {
 }
 
 void scan_range(ScanState& state, uint64_t from, uint64_t to) {
+  state.window_at = from;
   for (uint64_t at = from; at < to;) {
     size_t want = static_cast<size_t>(std::min<uint64_t>(to - at, kStep + kNeedleReach));
-    auto window = state.reader.view(at, want);
+    // Windows of a stream begin a little earlier, so that on_section_names can look back.
+    size_t back = 0;
+    if (!state.reader.random_access())
+      back = static_cast<size_t>(std::min(at - state.window_at, kNamesBack));
+    state.window_at = at - back;
+    auto window = state.reader.view(at - back, want + back);
     if (!window) {
       state.binary.problems.push_back(window.error().what + " (" + offset_text(at) + ")");
       return;
     }
     if (window->empty()) return;
-    bool last = window->size() < kStep + kNeedleReach;
+    if (window->size() <= back) return;
+    bool last = window->size() - back < kStep + kNeedleReach;
     NeedleHit hit;
-    if (find_needle(*window, 0, last, hit)) {
-      at = on_hit(state, hit.needle, at + hit.offset);
+    if (find_needle(*window, back, last, hit)) {
+      uint64_t found = at - back + hit.offset;
+      at = on_hit(state, hit.needle, found);
+      // What was skipped may be gone from a stream.
+      if (hit.needle != Needle::section_names) state.window_at = at;
     } else {
       if (last) return;
-      at += window->size() - kNeedleReach;
+      at += window->size() - back - kNeedleReach;
     }
   }
 }

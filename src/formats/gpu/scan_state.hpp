@@ -17,6 +17,12 @@ struct WrapperRecord {
   uint64_t address = 0; // of the container; 0 when only a relocation knows it
 };
 
+// Bytes kept from a stream, in case they are wanted once the section table at the end is known.
+struct KeptPiece {
+  uint64_t from = 0; // in the object
+  std::vector<uint8_t> bytes;
+};
+
 struct ScanState {
   ForwardReader& reader;
   Binary& binary;
@@ -27,6 +33,8 @@ struct ScanState {
   std::vector<WrapperRecord> wrappers;
   std::vector<Container> found;
   int toolkit_tries = 0;
+  uint64_t window_at = 0;                  // where the bytes begin that a stream can still show
+  std::vector<KeptPiece> name_pieces = {}; // around each ".shstrtab" of a stream, the latest last
 };
 
 // Reads the object from `from` to `to` (or to its end): containers, bare images, wrappers, names of

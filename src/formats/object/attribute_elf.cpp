@@ -19,6 +19,11 @@ std::vector<ElfSection> read_sections(ScanState& state) {
   auto names = [&](uint64_t offset, uint64_t size) -> Bytes {
     if (offset >= from)
       if (auto piece = kept.slice(offset - from, size)) return *piece;
+    for (const KeptPiece& piece : state.name_pieces)
+      if (offset >= piece.from)
+        if (auto part =
+                Bytes(piece.bytes.data(), piece.bytes.size()).slice(offset - piece.from, size))
+          return *part;
     if (!state.reader.random_access() || size > kMaxTable) return {};
     auto piece = state.reader.view(offset, static_cast<size_t>(size));
     return piece ? *piece : Bytes{};
