@@ -32,9 +32,10 @@ FileFormat format_of(Bytes head) {
   return FileFormat::other;
 }
 
-// The section table stands at the end; the names usually right before it.
+// The section table stands at the end; the names usually right before it, half a megabyte of them
+// in an object with tens of thousands of sections. Names that lie elsewhere: on_section_names.
 void keep_section_table(ScanState& state) {
-  constexpr uint64_t before = 256 << 10;
+  constexpr uint64_t before = 4 << 20;
   const ElfHeader& elf = *state.elf;
   if (elf.section_offset == 0) return;
   uint64_t from = elf.section_offset > before ? elf.section_offset - before : 0;

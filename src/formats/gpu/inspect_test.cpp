@@ -166,7 +166,7 @@ TEST(Inspect, AStreamGivesTheSameAsAFileInMemory) {
 
 // Files that were not stripped have megabytes of symbol names between section names and table.
 TEST(Inspect, AStreamKnowsSectionNamesThatLieFarBeforeTheTable) {
-  std::string bytes = file("rdc.so"), gap(3 << 20, 's');
+  std::string bytes = file("rdc.so"), gap(5 << 20, 's');
   uint64_t table;
   std::memcpy(&table, &bytes[40], 8);
   bytes.insert(table, gap);
