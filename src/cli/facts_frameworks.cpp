@@ -14,7 +14,7 @@ std::vector<std::string> words_of(const std::string& query) {
   for (char c : lower_case(query) + " ") {
     bool separates = c == ' ' || c == '+' || c == '=';
     if (!separates) word += c;
-    if (separates && !word.empty()) words.push_back(std::move(word));
+    if (separates && !word.empty()) words.push_back(word);
     if (separates) word.clear();
   }
   return words;

@@ -59,7 +59,7 @@ void add_row(Table& table, const std::vector<std::string>& cells) {
   table.rows.push_back(std::move(row));
 }
 
-std::string or_unknown(std::string text) {
+std::string or_unknown(const std::string& text) {
   return text.empty() ? "not established" : text;
 }
 

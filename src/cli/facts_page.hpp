@@ -34,7 +34,7 @@ std::string render_page(const FactsPage& page, const TextStyle& style);
 Table make_table(const std::vector<std::string>& titles);
 void add_row(Table& table, const std::vector<std::string>& cells);
 
-std::string or_unknown(std::string text); // "not established" for ""
+std::string or_unknown(const std::string& text); // "not established" for ""
 std::string joined(const std::vector<std::string>& texts, std::string_view between);
 std::string lower_case(std::string_view text);
 std::string plain_number(double value); // "4800", "66.9"

@@ -70,7 +70,7 @@ void read_gpus(FactFile& file, const LoadRules& rules, GpuTables& tables) {
     gpu.mobile = row.flag("mobile");
     gpu.pci_ids = row.list("pci");
     for (std::string& id : gpu.pci_ids)
-      id = "10de:" + id;
+      id.insert(0, "10de:");
     gpu.first_driver = row.text_if("first_driver");
     read_specifications(row, file, gpu);
     gpu.note = row.text_if("note");

@@ -32,8 +32,8 @@ bool read_row(std::string_view line, PackedRow& row) {
 } // namespace
 
 Result<PackedFile> read_packed(std::string_view packed, std::string name) {
-  auto damaged = [&] { return fail("the packed facts are damaged", name); };
   PackedFile file{std::move(name), {}};
+  auto damaged = [&] { return fail("the packed facts are damaged", file.name); };
   if (packed.substr(0, packed_magic.size()) != packed_magic) return damaged();
   packed.remove_prefix(packed_magic.size());
   while (!packed.empty()) {

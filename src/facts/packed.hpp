@@ -50,6 +50,6 @@ Result<PackedFile> read_packed(std::string_view packed, std::string name);
 
 // TOML to packed text. A facts file is a set of tables, each an array of flat rows. Errors name the
 // file and the line.
-Result<std::string> pack_toml(std::string_view toml, const std::string& name);
+Result<std::string> pack_toml(std::string_view text, const std::string& name);
 
 } // namespace gpuvet

@@ -45,7 +45,7 @@ TEST(Packed, TomlComesBackAsRows) {
 
 TEST(Packed, DamageInThePackedTextIsAnError) {
   EXPECT_FALSE(read_packed("", "x"));
-  EXPECT_FALSE(read_packed("gpuvet-facts 2\n", "x"));
+  EXPECT_EQ(read_packed("gpuvet-facts 2\n", "x.toml").error().where, "x.toml");
   std::string head(packed_magic);
   EXPECT_FALSE(read_packed(head + "R\t1\ta=sb\n", "x")) << "a row before its table";
   EXPECT_FALSE(read_packed(head + "T\tt\nR\tx\ta=sb\n", "x")) << "no line number";
