@@ -8,7 +8,7 @@ namespace gpuvet {
 // Would programs that the file's toolkit built start on this driver? No reason when yes or not
 // known. CUDA 11 and newer: any driver of the same major or newer (minor-version compatibility),
 // from a floor on; older: the toolkit's own driver or newer.
-std::string toolkit_refuses(const Binary& binary, const LoadDriver& driver, const LoadRules& rules);
+Refusal toolkit_refuses(const Binary& binary, const LoadDriver& driver, const LoadRules& rules);
 
 // Fills needs_driver: the least driver that knows the GPU, runs the toolkit's programs and compiles
 // the PTX that has to be compiled.
