@@ -63,8 +63,8 @@ def parse(text, where):
         setattr(case, stream, getattr(case, stream)[:-1])
     elif stream and getattr(case, stream) == "\n":
         setattr(case, stream, "")
-    if not case.command.startswith("gpuvet"):
-        raise BadCase(f"{where}: has no line that starts with '$ gpuvet'")
+    if "gpuvet " not in case.command:
+        raise BadCase(f"{where}: has no line '$ ...' that runs gpuvet")
     return case
 
 
