@@ -131,6 +131,8 @@ int run_scan(const ScanOptions& options, Context& context) {
       read_inputs(std::move(inputs), inspect_options(options, result, **rules), context.err);
   for (Binary& binary : read.binaries)
     result.files.push_back({std::move(binary), {}});
+  if (options.sections_only)
+    result.notes.push_back("only CUDA's own sections were read; code elsewhere was not looked for");
   result.files_without_code = read.without_code;
   result.compilers = std::move(read.compilers);
   result.errors = std::move(read.errors);

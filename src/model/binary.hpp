@@ -76,8 +76,8 @@ struct Container {
   std::vector<Image> images;
   std::vector<std::string> kernels; // mangled names, where they were read
   bool kernels_read = false;
-  std::string problem;     // what is malformed, with the file offset; empty = sound
-  bool hangs = false; // the walk of the driver over it never ends; `problem` says why
+  std::string problem; // what is malformed, with the file offset; empty = sound
+  bool hangs = false;  // the walk of the driver over it never ends; `problem` says why
 };
 
 enum class FileFormat : uint8_t { elf, elf_relocatable, ar, pe, cubin, fatbin, ptx, other };

@@ -22,6 +22,7 @@ enum class Align { left, right };
 struct Column {
   std::string title;
   Align align = Align::left;
+  bool wraps = false; // long cells go on below themselves; for the last column
 };
 
 // A cell is text plus its meaning, so that a terminal can colour it and JSON need not parse it.

@@ -59,6 +59,15 @@ void trim_right(std::string& line) {
   line.erase(line.find_last_not_of(' ') + 1);
 }
 
+// Cells of a wrapped column go on below themselves.
+std::string wrapped_cell(const std::string& text, const std::vector<int>& widths, size_t column,
+                         const TextStyle& style) {
+  int before = 0;
+  for (size_t i = 0; i < column; ++i)
+    before += widths[i] + static_cast<int>(kGap.size());
+  return wrap(text, style.width - before, before);
+}
+
 std::string table_line(const Table& table, const std::vector<int>& widths,
                        const std::vector<Cell>& cells, bool header, const TextStyle& style) {
   std::string line;
@@ -66,6 +75,7 @@ std::string table_line(const Table& table, const std::vector<int>& widths,
     if (i) line += kGap;
     std::string text = i < cells.size() ? printable(cells[i].text) : std::string();
     if (i == 0) text = shorten_left(text, widths[0]);
+    if (table.columns[i].wraps) text = wrapped_cell(text, widths, i, style);
     int taken = display_width(text);
     text = header ? bold(text, style)
                   : painted(text, i < cells.size() ? cells[i].state : State::info, style);
@@ -139,23 +149,13 @@ std::string wrap(std::string_view text, int width, int indent) {
   return out;
 }
 
-std::string human_bytes(uint64_t bytes) {
-  if (bytes < 1000) return fmt::format("{} B", bytes);
-  double value = static_cast<double>(bytes);
-  const char* units[] = {"KB", "MB", "GB", "TB", "PB", "EB"};
-  size_t unit = 0;
-  for (value /= 1000; value >= 999.5 && unit < 5; value /= 1000)
-    ++unit;
-  int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
-  return fmt::format("{:.{}f} {}", value, decimals, units[unit]);
-}
-
 std::string render_table(const Table& table, const TextStyle& style) {
   if (table.columns.empty()) return {};
   std::vector<int> widths = column_widths(table);
   int total = std::accumulate(widths.begin(), widths.end(), 0) +
               static_cast<int>(kGap.size() * (widths.size() - 1));
-  if (total > style.width) widths[0] = std::max(kLeastPath, widths[0] - (total - style.width));
+  if (total > style.width && !table.columns.back().wraps)
+    widths[0] = std::max(kLeastPath, widths[0] - (total - style.width));
   std::vector<Cell> titles;
   for (const Column& column : table.columns)
     titles.push_back({column.title, State::info});

@@ -30,7 +30,4 @@ std::string shorten_left(std::string_view text, int width);
 // Control characters of hostile names made visible, so that they can't move the cursor.
 std::string printable(std::string_view text);
 
-// "456 MB", "13.9 KB", "0 B": decimal units, three figures.
-std::string human_bytes(uint64_t bytes);
-
 } // namespace gpuvet

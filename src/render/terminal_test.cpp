@@ -5,15 +5,6 @@
 namespace gpuvet {
 namespace {
 
-TEST(HumanBytes, KeepsThreeFigures) {
-  EXPECT_EQ(human_bytes(0), "0 B");
-  EXPECT_EQ(human_bytes(999), "999 B");
-  EXPECT_EQ(human_bytes(1000), "1.00 KB");
-  EXPECT_EQ(human_bytes(13'900), "13.9 KB");
-  EXPECT_EQ(human_bytes(456'142'457), "456 MB");
-  EXPECT_EQ(human_bytes(999'600), "1.00 MB");
-}
-
 TEST(Printable, DefusesControlCharacters) {
   EXPECT_EQ(printable("a\x1b[31mb\n"), "a\\x1b[31mb\\x0a");
   EXPECT_EQ(printable("\xc3\xbc"), "\xc3\xbc");
@@ -40,6 +31,14 @@ TEST(RenderTable, AlignsAndShortensTheFirstColumnOnly) {
   EXPECT_EQ(text, "FILE                        SIZE  T4\n"
                   "a.so                         5 B  none\n"
                   "...ddddddddddd/libfoo.so  456 MB  native\n");
+}
+
+TEST(RenderTable, AWrappedLastColumnGoesOnBelowItself) {
+  Table table{{{"AT"}, {"IMAGES", Align::left, true}},
+              {{{"0x10"}, {"sm_75 sm_80 sm_86 sm_90 compute_90"}}}};
+  EXPECT_EQ(render_table(table, {false, 30}), "AT    IMAGES\n"
+                                              "0x10  sm_75 sm_80 sm_86 sm_90\n"
+                                              "      compute_90\n");
 }
 
 TEST(RenderTerminal, ColourOnlyWhenAsked) {

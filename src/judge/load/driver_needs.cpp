@@ -93,7 +93,8 @@ Refusal toolkit_refuses(const Binary& binary, const LoadDriver& driver, const Lo
 
 void add_driver_needs(FileVerdict& verdict, const Binary& binary, const LoadDevice& device,
                       const LoadRules& rules) {
-  if (verdict.coverage == Coverage::none && verdict.error == 209) return; // no driver helps
+  // Where nothing loads, only PTX that is too new could be helped by a driver.
+  if (verdict.coverage == Coverage::none && verdict.error != 222) return;
   if (const DriverBranch* branch = branch_for_device(rules, device.sm))
     raise(verdict, std::to_string(branch->branch),
           "the first branch for compute capability " + cc_name(device.sm));

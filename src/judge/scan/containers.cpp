@@ -96,7 +96,7 @@ void add_containers(Report& report, const ScanResult& result, const LoadRules& r
       loads_by_device.push_back(
           container_verdicts(file.binary, device, driver, result.environment, rules));
     }
-    table.columns.push_back({"IMAGES"});
+    table.columns.push_back({"IMAGES", Align::left, true});
     for (size_t i = 0; i < file.binary.containers.size(); ++i) {
       const Container& container = file.binary.containers[i];
       std::string place = container.member.empty() ? container.section : container.member;
@@ -123,7 +123,7 @@ void add_kernels(Report& report, const ScanResult& result, const LoadRules& rule
       loads_by_device.push_back(
           container_verdicts(file.binary, device, driver, result.environment, rules));
     }
-    table.columns.push_back({"KERNEL"});
+    table.columns.push_back({"KERNEL", Align::left, true});
     for (size_t i = 0; i < file.binary.containers.size(); ++i)
       for (const std::string& kernel : file.binary.containers[i].kernels) {
         std::vector<Cell> row;

@@ -1,5 +1,6 @@
 #include "judge/scan/scan_report.hpp"
 
+#include "base/units.hpp"
 #include "judge/scan/sizes.hpp"
 #include "judge/scan/words.hpp"
 
@@ -13,12 +14,6 @@ namespace {
 
 constexpr size_t kFindingsPerDevice = 3; // files told in full; the rest is counted
 constexpr size_t kKernelsShown = 4;
-
-std::string size_text(uint64_t bytes) {
-  if (bytes < 1000) return fmt::format("{} B", bytes);
-  if (bytes < 1'000'000) return fmt::format("{:.1f} KB", static_cast<double>(bytes) / 1e3);
-  return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
-}
 
 bool short_of(Coverage coverage) {
   return coverage == Coverage::none || coverage == Coverage::partial ||
@@ -60,6 +55,12 @@ std::string partly_text(const std::string& name, const DeviceSummary& summary) {
   return fmt::format("{} (of {} files {})", name, summary.with_code, text);
 }
 
+void set_nothing_found(Report& report, const ScanResult& result) {
+  report.state = result.errors.empty() ? State::info : State::unknown;
+  report.verdict = result.errors.empty() ? "No code for NVIDIA GPUs found."
+                                         : "Nothing to judge: not everything could be read.";
+}
+
 void set_verdict(Report& report, const ScanResult& result) {
   std::vector<std::string> good, partly, bad;
   for (size_t i = 0; i < result.devices.size(); ++i) {
@@ -81,17 +82,22 @@ void set_verdict(Report& report, const ScanResult& result) {
   say("Runs only in part on", partly);
   say("Runs on", good);
   report.state = bad.empty() && partly.empty() ? State::ok : State::fault;
+  if (report.verdict.empty()) set_nothing_found(report, result);
 }
 
 // The flags that would add a target; a whole list is for the build system to keep.
-std::string rebuild_fix(const LoadDevice& device) {
+std::string rebuild_fix(const LoadDevice& device, const LoadEnvironment& environment) {
+  if (environment.force_ptx_jit)
+    return fmt::format(
+        "rebuild with PTX: -gencode arch=compute_{0},code=compute_{0} (CMake {0}-virtual)",
+        device.sm, device.sm);
   return fmt::format("rebuild with {0} in the list: -gencode arch=compute_{1},code=sm_{1} "
                      "(CMake {1}, PyTorch {0})",
                      cc_name(device.sm), device.sm);
 }
 
 Finding finding_for(const ScannedFile& file, const FileVerdict& verdict, const LoadDevice& device,
-                    const std::vector<ErrorCode>& errors) {
+                    const LoadEnvironment& environment, const std::vector<ErrorCode>& errors) {
   Finding finding;
   finding.id = "scan-" + coverage_name(verdict.coverage);
   finding.state = verdict.coverage == Coverage::none ? State::fault : State::warning;
@@ -133,7 +139,7 @@ Finding finding_for(const ScannedFile& file, const FileVerdict& verdict, const L
   } else if (verdict.error == 0 && verdict.coverage == Coverage::none) {
     finding.fixes.push_back("do not load it: kill the program that hangs, and get the file anew");
   } else if (verdict.error == 209) {
-    finding.fixes.push_back(rebuild_fix(device));
+    finding.fixes.push_back(rebuild_fix(device, environment));
   } else if (verdict.error == 200 || verdict.error == 218 || verdict.error == 999) {
     finding.fixes.push_back("get the file anew: its GPU code is damaged");
   }
@@ -147,7 +153,8 @@ void add_findings(Report& report, const ScanResult& result, const std::vector<Er
       const FileVerdict& verdict = file.verdicts[i];
       if (!short_of(verdict.coverage)) continue;
       if (told < kFindingsPerDevice) {
-        report.findings.push_back(finding_for(file, verdict, result.devices[i], errors));
+        report.findings.push_back(
+            finding_for(file, verdict, result.devices[i], result.environment, errors));
         ++told;
       } else {
         ++left;
@@ -221,7 +228,7 @@ Table files_table(const ScanResult& result, int width) {
     std::vector<Cell> row = {{file.binary.path},
                              {targets_cell(file.binary, ImageKind::cubin, targets)},
                              {targets_cell(file.binary, ImageKind::ptx, 11)},
-                             {size_text(gpu_code_bytes(file.binary))}};
+                             {human_bytes(gpu_code_bytes(file.binary))}};
     for (const FileVerdict& verdict : file.verdicts)
       row.push_back(verdict_cell(verdict));
     table.rows.push_back(std::move(row));
@@ -233,8 +240,7 @@ Report scan_report(const ScanResult& result, const ScanView& view,
                    const std::vector<ErrorCode>& errors) {
   Report report;
   if (result.files.empty()) {
-    report.verdict = "No code for NVIDIA GPUs found.";
-    report.state = result.errors.empty() ? State::info : State::unknown;
+    set_nothing_found(report, result);
     add_file_notes(report, result);
   } else {
     set_verdict(report, result);

@@ -1,5 +1,6 @@
 #include "judge/scan/sizes.hpp"
 
+#include "base/units.hpp"
 #include "judge/scan/words.hpp"
 
 #include <fmt/core.h>
@@ -29,11 +30,6 @@ std::string target_name(const Image& image) {
 
 uint64_t size_of(const Image& image) {
   return image.header_size + image.payload_size;
-}
-
-// "12.3 MB": decimal, as files are listed.
-std::string megabytes(uint64_t bytes) {
-  return fmt::format("{:.2f} MB", static_cast<double>(bytes) / 1e6);
 }
 
 } // namespace
@@ -84,7 +80,7 @@ void add_sizes(Report& report, const ScanResult& result, const LoadRules& rules)
   for (const TargetSize& size : sizes_by_target(result))
     table.rows.push_back({{size.name},
                           {std::to_string(size.images)},
-                          {megabytes(size.bytes)},
+                          {human_bytes(size.bytes)},
                           {fmt::format("{:.1f} %", total ? 100.0 * static_cast<double>(size.bytes) /
                                                                static_cast<double>(total)
                                                          : 0.0)}});
@@ -96,7 +92,7 @@ void add_sizes(Report& report, const ScanResult& result, const LoadRules& rules)
   report.notes.push_back(
       fmt::format("a build for only {} would save {} of {} of GPU code ({:.0f} %), without PTX for "
                   "cards to come",
-                  listed(names), megabytes(saved), megabytes(total),
+                  listed(names), human_bytes(saved), human_bytes(total),
                   total ? 100.0 * static_cast<double>(saved) / static_cast<double>(total) : 0.0));
 }
 
