@@ -41,6 +41,9 @@ program loads by address, or LTO IR that a library links at run time.
 - `-lelf` prints `sm_100` for a family-specific `sm_100f`, so that suffix is compared with the second
   reader only. Version 12.4 prints `sm_60a` for some Pascal cubins; there is no such target.
 - Without `-all` it leaves out `__nv_relfatbin` whenever there is a `.nv_fatbin`.
+
+## What differs, was skipped or is unjudged
+
 {skips}"""
 
 
@@ -116,11 +119,13 @@ def _gave_up_rows(results):
 
 
 def _skip_lines(results):
-    lines = ["- Skipped: %s: %s" % (result.package.spec, result.skipped)
-             for result in results if result.skipped]
+    lines = ["- Differs: %s, %s: %s." % (result.package.spec, file.name, each)
+             for result in results for file in result.files for each in file.differences]
+    lines += ["- Skipped: %s: %s" % (result.package.spec, result.skipped)
+              for result in results if result.skipped]
     lines += ["- No listing: %s, %s: compared with the second reader only." % (spec, file.name)
               for spec, file in unjudged_files(results)]
-    return "\n".join(lines) + "\n" if lines else ""
+    return "\n".join(lines or ["Nothing."]) + "\n"
 
 
 def write(path, results, gpuvet, oracles):
