@@ -4,6 +4,7 @@
 
 #include "model/report.hpp"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
