@@ -126,6 +126,12 @@ struct ArchitectureWord {
   std::string source;
 };
 
+// A library that holds kernels for single architectures and picks among them by the GPU at hand.
+struct DispatchingLibrary {
+  std::string prefix; // of the file name, "libcublasLt"
+  std::string source;
+};
+
 struct MinorFloor {
   uint32_t cuda_major = 0;
   std::string min_linux, min_windows;
@@ -162,6 +168,7 @@ struct LoadRules {
   std::vector<MinorFloor> floors;
   std::vector<SassRange> sass_ranges;
   std::vector<ArchitectureWord> architecture_words;
+  std::vector<DispatchingLibrary> dispatching_libraries;
   std::vector<EnvironmentVariable> environment;
 };
 

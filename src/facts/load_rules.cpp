@@ -72,6 +72,14 @@ void read_load_rules(FactFile& file, LoadRules& rules) {
     row.end();
     rules.architecture_words.push_back(std::move(word));
   }
+  for (const PackedRow& packed : file.rows("dispatching_library")) {
+    FactRow row(file, packed);
+    DispatchingLibrary library;
+    library.prefix = row.text("prefix");
+    library.source = row.source();
+    row.end();
+    rules.dispatching_libraries.push_back(std::move(library));
+  }
   for (const PackedRow& packed : file.rows("environment")) {
     FactRow row(file, packed);
     EnvironmentVariable variable;

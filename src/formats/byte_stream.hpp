@@ -33,6 +33,10 @@ class ByteStream {
   virtual std::optional<uint64_t> size() const = 0;
 
   virtual bool random_access() const { return false; }
+
+  // The same content from the start, for the rare reader that needs an early part after all;
+  // nullptr where that is not possible.
+  virtual std::unique_ptr<ByteStream> again() const { return nullptr; }
 };
 
 // A stream over bytes in memory (a mapped file, a fuzz input).

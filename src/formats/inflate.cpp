@@ -79,13 +79,40 @@ class Inflater {
   inflate_state state_;
 };
 
+// Stored bytes in memory, read once from front to back; what lies behind the reader is released.
+class ReleasingStream final : public ByteStream {
+ public:
+  ReleasingStream(Bytes bytes, ReleaseBytes release)
+      : bytes_(bytes), release_(std::move(release)) {}
+
+  Result<Bytes> window(uint64_t at, size_t n) override {
+    if (release_ && at >= released_ + kInputPiece) {
+      release_(bytes_.clamp(released_, at - released_));
+      released_ = at;
+    }
+    return bytes_.clamp(at, n);
+  }
+  std::optional<uint64_t> size() const override { return bytes_.size(); }
+  Bytes bytes() const { return bytes_; }
+  const ReleaseBytes& release() const { return release_; }
+
+ private:
+  Bytes bytes_;
+  ReleaseBytes release_;
+  uint64_t released_ = 0;
+};
+
 class ZipMemberStream final : public SequentialStream {
  public:
-  ZipMemberStream(Bytes stored, InflatePromise promise, std::string name)
-      : stored_(stored), inflater_(stored_, ISAL_DEFLATE), promise_(promise),
+  ZipMemberStream(Bytes stored, InflatePromise promise, std::string name, ReleaseBytes release)
+      : stored_(stored, std::move(release)), inflater_(stored_, ISAL_DEFLATE), promise_(promise),
         name_(std::move(name)) {}
 
   std::optional<uint64_t> size() const override { return promise_.size; }
+
+  std::unique_ptr<ByteStream> again() const override {
+    return std::make_unique<ZipMemberStream>(stored_.bytes(), promise_, name_, stored_.release());
+  }
 
  protected:
   Result<size_t> pull(uint8_t* out, size_t n) override {
@@ -104,7 +131,7 @@ class ZipMemberStream final : public SequentialStream {
   }
 
  private:
-  MemoryStream stored_;
+  ReleasingStream stored_;
   Inflater inflater_;
   InflatePromise promise_;
   std::string name_;
@@ -143,8 +170,9 @@ class GzipStream final : public SequentialStream {
 
 } // namespace
 
-std::unique_ptr<ByteStream> inflate_member(Bytes stored, InflatePromise promise, std::string name) {
-  return std::make_unique<ZipMemberStream>(stored, promise, std::move(name));
+std::unique_ptr<ByteStream> inflate_member(Bytes stored, InflatePromise promise, std::string name,
+                                           ReleaseBytes release) {
+  return std::make_unique<ZipMemberStream>(stored, promise, std::move(name), std::move(release));
 }
 
 std::unique_ptr<ByteStream> gunzip(ByteStream& stored, std::string name, Budget& budget) {

@@ -5,6 +5,7 @@
 #include "formats/byte_stream.hpp"
 #include "formats/unpack_limits.hpp"
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -17,8 +18,14 @@ struct InflatePromise {
   uint32_t crc = 0;
 };
 
-// One raw deflate stream in memory. `name` appears in errors. Keeps the view, not a copy.
-std::unique_ptr<ByteStream> inflate_member(Bytes stored, InflatePromise promise, std::string name);
+// Told which stored bytes have been read, so that the owner of a mapped file can let go of its
+// pages: a wheel is larger than the memory that a scan may take.
+using ReleaseBytes = std::function<void(Bytes)>;
+
+// One raw deflate stream in memory. `name` appears in errors. Keeps the view, not a copy. `release`
+// may be empty.
+std::unique_ptr<ByteStream> inflate_member(Bytes stored, InflatePromise promise, std::string name,
+                                           ReleaseBytes release = {});
 
 // A gzip file, read from another stream; several members are joined, as gzip does. Checksums are
 // verified. Both references must outlive the result.

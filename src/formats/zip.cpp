@@ -177,7 +177,7 @@ void find_repeated(std::vector<ZipMember>& members) {
 Result<Zip> read_zip(Bytes file, const std::string& where) {
   auto directory = read_end(file, where);
   if (!directory) return tl::unexpected(directory.error());
-  Zip zip{file, {}};
+  Zip zip{file, {}, {}};
   zip.members.reserve(directory->count);
   Bytes entries = file.clamp(directory->at, directory->size);
   size_t at = 0;
@@ -231,7 +231,7 @@ Result<std::unique_ptr<ByteStream>> open_member(const Zip& zip, const ZipMember&
   auto data = zip.file.slice(data_at, member.stored_size);
   if (!data) return fail("the zip member's data reaches beyond the file", where);
   if (member.method == 0) return std::make_unique<MemoryStream>(*data);
-  return inflate_member(*data, {.size = member.size, .crc = member.crc}, where);
+  return inflate_member(*data, {.size = member.size, .crc = member.crc}, where, zip.release);
 }
 
 } // namespace gpuvet

@@ -10,6 +10,7 @@
 #include "base/bytes.hpp"
 #include "base/result.hpp"
 #include "formats/byte_stream.hpp"
+#include "formats/inflate.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -34,6 +35,7 @@ struct ZipMember {
 
 struct Zip {
   Bytes file;
+  ReleaseBytes release;           // told what has been read, where set
   std::vector<ZipMember> members; // in the directory's order
 };
 

@@ -141,4 +141,11 @@ Result<FileMap> map_file(const std::string& path) {
   return map;
 }
 
+void release_pages(Bytes bytes) {
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  auto begin = (reinterpret_cast<uintptr_t>(bytes.data()) + page - 1) / page * page;
+  auto end = (reinterpret_cast<uintptr_t>(bytes.data()) + bytes.size()) / page * page;
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
+
 } // namespace gpuvet

@@ -37,6 +37,10 @@ class FileMap {
 // empty view.
 Result<FileMap> map_file(const std::string& path);
 
+// Lets go of the memory behind these bytes of a map; they can be read again, from the disk if need
+// be.
+void release_pages(Bytes bytes);
+
 // The same for an open descriptor, which may be closed afterwards. `path` is named in errors.
 Result<FileMap> map_descriptor(int fd, const std::string& path);
 

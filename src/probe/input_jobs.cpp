@@ -63,6 +63,7 @@ bool add_member_jobs(const UnpackJob& job, Inputs& to) {
   auto zip = read_zip(bytes, job.path);
   if (!zip) return false;
   auto open = std::make_shared<OpenZip>(OpenZip{std::move(*map), std::move(*zip)});
+  open->zip.release = release_pages;
   for (const ZipMember& member : open->zip.members) {
     if (!worth_unpacking(member)) continue;
     auto run = [job, open, &member](const LeafSink& sink) {

@@ -39,6 +39,9 @@ class ForwardReader {
   }
   uint64_t kept_from() const { return keep_from_; }
 
+  // A fresh start over the same content, where the stream can be read twice.
+  std::unique_ptr<ByteStream> again() const { return stream_.again(); }
+
   std::optional<uint64_t> size() const { return size_; }
   bool random_access() const { return stream_.random_access(); }
   uint64_t base() const { return base_; }

@@ -59,32 +59,46 @@ class SectionMap {
   std::vector<const ElfSection*> sorted_;
 };
 
-// Relative relocations hold the pointer when the linker (lld) leaves zero in place.
+using WantedPointers = std::unordered_map<uint64_t, WrapperRecord*>; // by the pointer's address
+
+void apply_relocations(Bytes entries, WantedPointers& wanted) {
+  for (uint64_t i = 0; entries.holds(i, 24); i += 24) {
+    auto found = wanted.find(*entries.read<uint64_t>(i));
+    if (found == wanted.end()) continue;
+    uint64_t type = *entries.read<uint64_t>(i + 8) & 0xffffffff;
+    if (type == 8 || type == 0x403) // R_X86_64_RELATIVE, R_AARCH64_RELATIVE
+      found->second->address = *entries.read<uint64_t>(i + 16);
+  }
+}
+
+// Relative relocations hold the pointer when the linker (lld) leaves zero in place. They stand near
+// the start, so a member of a wheel that was read to its end is opened again for them.
 void resolve_relocations(ScanState& state, const std::vector<ElfSection>& sections,
                          const std::vector<ElfSegment>& segments) {
-  bool open = std::any_of(state.wrappers.begin(), state.wrappers.end(),
-                          [](const WrapperRecord& record) { return record.address == 0; });
-  if (!open || !state.reader.random_access() || !state.elf->is64) return;
-  std::unordered_map<uint64_t, WrapperRecord*> wanted;
+  WantedPointers wanted;
   for (WrapperRecord& record : state.wrappers)
     if (auto address = virtual_address(segments, record.offset))
       if (record.address == 0) wanted[*address + 8] = &record;
-  for (const ElfSection& section : sections) {
-    if (section.type != 4) continue; // SHT_RELA
-    for (uint64_t at = 0; at < section.size;) {
-      auto piece =
-          state.reader.view(section.offset + at,
-                            static_cast<size_t>(std::min<uint64_t>(section.size - at, 24u << 15)));
+  if (wanted.empty() || !state.elf->is64) return;
+  std::unique_ptr<ByteStream> second;
+  if (!state.reader.random_access()) {
+    second = state.reader.again();
+    if (!second) return;
+  }
+  std::vector<const ElfSection*> tables; // in file order, since a stream goes forward only
+  for (const ElfSection& section : sections)
+    if (section.type == 4) tables.push_back(&section); // SHT_RELA
+  std::sort(tables.begin(), tables.end(),
+            [](const ElfSection* a, const ElfSection* b) { return a->offset < b->offset; });
+  for (const ElfSection* table : tables)
+    for (uint64_t at = 0; at < table->size;) {
+      size_t n = static_cast<size_t>(std::min<uint64_t>(table->size - at, 24u << 15));
+      auto piece = second ? second->window(state.reader.base() + table->offset + at, n)
+                          : state.reader.view(table->offset + at, n);
       if (!piece || piece->size() < 24) break;
-      for (uint64_t i = 0; piece->holds(i, 24); i += 24)
-        if (auto found = wanted.find(*piece->read<uint64_t>(i)); found != wanted.end()) {
-          uint64_t type = *piece->read<uint64_t>(i + 8) & 0xffffffff;
-          if (type == 8 || type == 0x403) // R_X86_64_RELATIVE, R_AARCH64_RELATIVE
-            found->second->address = *piece->read<uint64_t>(i + 16);
-        }
+      apply_relocations(*piece, wanted);
       at += piece->size() / 24 * 24;
     }
-  }
 }
 
 struct References {

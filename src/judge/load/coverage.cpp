@@ -33,6 +33,15 @@ std::string place_of(const Container& container) {
   return container.section.empty() ? place : container.section + " " + place;
 }
 
+// NVIDIA's own libraries choose kernels by the GPU: what they lack they never launch.
+bool dispatching_library(const Binary& binary, const LoadRules& rules) {
+  std::string_view name = binary.path;
+  name.remove_prefix(name.find_last_of("/!") + 1); // npos + 1 is 0: no folder
+  return std::any_of(
+      rules.dispatching_libraries.begin(), rules.dispatching_libraries.end(),
+      [&](const DispatchingLibrary& library) { return name.starts_with(library.prefix); });
+}
+
 struct Tally {
   FileVerdict verdict;
   std::map<std::pair<bool, std::string>, Shortfall> shortfalls; // by variant and reason
@@ -126,6 +135,7 @@ void judge_registered(Tally& tally, const Binary& binary, const LoadDevice& devi
                       const LoadRules& rules) {
   std::vector<const Container*> parts, embedded;
   bool dispatches = selects_by_architecture(binary);
+  bool library = dispatching_library(binary, rules);
   bool device_linked = std::any_of(binary.containers.begin(), binary.containers.end(),
                                    [](const Container& c) { return c.role == Role::linked; });
   for (const Container& container : binary.containers)
@@ -152,7 +162,7 @@ void judge_registered(Tally& tally, const Binary& binary, const LoadDevice& devi
       break;
     }
     if (harmless(container) && !loads(load)) continue;
-    bool variant = load.error == 209 && (only_specific_code(container) ||
+    bool variant = load.error == 209 && (library || only_specific_code(container) ||
                                          named_for_others(container, device, dispatches, rules));
     count(tally, container, load, variant);
   }

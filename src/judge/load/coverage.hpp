@@ -2,12 +2,13 @@
 //
 //   full      each has an image that loads
 //   variants  the ones that do not load are variants for other GPUs, which the program picks itself
-//   partial   some kernels are missing: they fail when first launched, not at start
+//   partial   some kernels have no code for the GPU: they fail if launched, not at start
 //   none      nothing loads
 //
 // A container counts as a variant when all its machine code is architecture-specific (`a`, `f`), or
 // when its kernels' own names say which architecture they are for, or when the program loads it by
-// address and something else in the same place serves the GPU.
+// address and something else in the same place serves the GPU, or when the file is one of the
+// libraries that are known to choose kernels by the GPU.
 #pragma once
 
 #include "judge/load/load.hpp"

@@ -76,6 +76,17 @@ TEST(Coverage, KernelsNamedForAnOlderOneOnlyWhereTheFileDispatches) {
   EXPECT_EQ(judge(library, 90).coverage, Coverage::variants);
 }
 
+TEST(Coverage, LibrariesThatChooseByGpuHaveNoGapsWhereTheyHaveAnything) {
+  Binary file = binary({part("sm_80 sm_90"), part("sm_75")});
+  file.path = "site-packages/nvidia/cu13/lib/libcublasLt.so.13";
+  EXPECT_EQ(judge(file, 90).coverage, Coverage::variants);
+  EXPECT_EQ(judge(file, 100).coverage, Coverage::none);
+  file.path = "wheel.whl!libcublasLt.so.13";
+  EXPECT_EQ(judge(file, 90).coverage, Coverage::variants);
+  file.path = "/opt/libcublasLt/libmine.so";
+  EXPECT_EQ(judge(file, 90).coverage, Coverage::partial);
+}
+
 TEST(Coverage, ContainersWithoutKernelsCannotFail) {
   Binary file = binary({part("sm_90"), part("sm_75", Role::registered, {})});
   EXPECT_EQ(judge(file, 90).coverage, Coverage::full);
@@ -166,6 +177,7 @@ TEST(KernelNames, TellArchitectures) {
   };
   EXPECT_EQ(first("cutlass3x_sm100_tensorop_s128x64x16gemm"), 100u);
   EXPECT_EQ(first("_ZN7cutlass4arch4Sm80E"), 80u);
+  EXPECT_EQ(first("_ZN7cutlass6KernelI46cutlass_70_simt_dgemm_grouped"), 70u);
   EXPECT_EQ(first("flash_fwd_sm_90"), 90u);
   EXPECT_EQ(first("volta_fp16_s884gemm"), 70u);
   EXPECT_EQ(first("softmax_small"), 0u);

@@ -23,15 +23,10 @@ std::set<uint32_t> code_targets(const Container& container) {
   return targets;
 }
 
-} // namespace
-
-std::vector<NamedArchitecture> architectures_in_name(std::string_view kernel,
-                                                     const LoadRules& rules) {
-  std::vector<NamedArchitecture> named;
-  std::string name(kernel);
-  std::transform(name.begin(), name.end(), name.begin(), lower);
-  for (size_t at = 0; (at = name.find("sm", at)) != std::string::npos; at += 2) {
-    size_t digits = at + 2;
+void add_numbers_behind(const std::string& name, std::string_view mark,
+                        std::vector<NamedArchitecture>& named) {
+  for (size_t at = 0; (at = name.find(mark, at)) != std::string::npos; at += mark.size()) {
+    size_t digits = at + mark.size();
     if (digits < name.size() && name[digits] == '_') ++digits;
     size_t end = digits;
     while (end < name.size() && is_digit(name[end]))
@@ -40,6 +35,18 @@ std::vector<NamedArchitecture> architectures_in_name(std::string_view kernel,
     auto target = parse_target(std::string_view(name).substr(digits, end - digits));
     if (target && target->sm >= 50 && target->sm < 200) named.push_back({target->sm, target->sm});
   }
+}
+
+} // namespace
+
+std::vector<NamedArchitecture> architectures_in_name(std::string_view kernel,
+                                                     const LoadRules& rules) {
+  std::vector<NamedArchitecture> named;
+  std::string name(kernel);
+  std::transform(name.begin(), name.end(), name.begin(), lower);
+  // "sm80", "sm_80" and CUTLASS's "cutlass_80_"
+  for (std::string_view mark : {"sm", "cutlass_"})
+    add_numbers_behind(name, mark, named);
   for (const ArchitectureWord& word : rules.architecture_words)
     if (name.find(word.word) != std::string::npos) named.push_back({word.first_sm, word.last_sm});
   return named;

@@ -14,6 +14,7 @@ namespace {
 
 constexpr size_t kFindingsPerDevice = 3; // files told in full; the rest is counted
 constexpr size_t kKernelsShown = 4;
+constexpr size_t kReasonsShown = 3;
 
 bool short_of(Coverage coverage) {
   return coverage == Coverage::none || coverage == Coverage::partial ||
@@ -43,14 +44,14 @@ DeviceSummary summarise(const ScanResult& result, size_t device) {
 // "T4 (3 of 41 files do not load, 1 lacks kernels)"; a single file needs no count.
 std::string partly_text(const std::string& name, const DeviceSummary& summary) {
   if (summary.with_code == 1)
-    return name + (summary.partial ? " (some kernels are missing)" : " (it may fail)");
+    return name + (summary.partial ? " (some kernels have no code)" : " (it may fail)");
   std::string text;
   auto add = [&](size_t count, const char* one, const char* many) {
     if (count)
       text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, count == 1 ? one : many);
   };
   add(summary.none, "does not load", "do not load");
-  add(summary.partial, "lacks kernels", "lack kernels");
+  add(summary.partial, "lacks code for some kernels", "lack code for some kernels");
   add(summary.may_fail, "may fail", "may fail");
   return fmt::format("{} (of {} files {})", name, summary.with_code, text);
 }
@@ -104,7 +105,7 @@ Finding finding_for(const ScannedFile& file, const FileVerdict& verdict, const L
   std::string label = fmt::format("{} ({})", device.name, cc_name(device.sm));
   if (device.name == cc_name(device.sm)) label = device.name;
   const char* what = verdict.coverage == Coverage::none      ? "nothing loads"
-                     : verdict.coverage == Coverage::partial ? "kernels are missing"
+                     : verdict.coverage == Coverage::partial ? "some kernels have no code"
                                                              : "may fail";
   finding.title = fmt::format("{}: {} in {}", label, what, file.binary.path);
   finding.cause = verdict.reason;
@@ -113,7 +114,13 @@ Finding finding_for(const ScannedFile& file, const FileVerdict& verdict, const L
     finding.evidence.push_back(fmt::format("the program sees CUDA error {}{}{}", verdict.error,
                                            text.empty() ? "" : ": ", text));
   }
+  size_t told = 0;
   for (const Shortfall& shortfall : verdict.shortfalls) {
+    if (told++ == kReasonsShown) {
+      finding.evidence.push_back(
+          fmt::format("and {} more groups: see --json", verdict.shortfalls.size() - kReasonsShown));
+      break;
+    }
     if (shortfall.variant && verdict.coverage != Coverage::none) continue;
     std::string places = listed(shortfall.places);
     std::string line = fmt::format("{} fat binar{} ({}{})", shortfall.containers,

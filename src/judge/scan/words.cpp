@@ -25,7 +25,7 @@ constexpr std::pair<std::string_view, std::string_view> kLegend[] = {
     {"linked", "linked at run time"},
     {"mixed", "some of it compiled or linked at run time"},
     {"may fail", "sources disagree"},
-    {"partial", "some kernels are missing"},
+    {"partial", "some kernels have no code for it and fail if launched"},
     {"none", "nothing loads"},
     {"*", "beside variants for other GPUs, which programs choose themselves"},
 };
@@ -98,7 +98,7 @@ std::string readable_kernel(const std::string& mangled) {
   std::unique_ptr<char, void (*)(void*)> plain(
       abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), std::free);
   std::string name = status == 0 && plain ? plain.get() : mangled;
-  constexpr size_t most = 70;
+  constexpr size_t most = 60;
   if (name.size() > most) {
     size_t arguments = name.rfind('(');
     if (arguments != std::string::npos && arguments > 0 && arguments <= most)
