@@ -40,7 +40,8 @@ void run_job(const InputJob& job, size_t index, const InspectOptions& options, S
     Binary binary = inspect(content, path, options);
     std::lock_guard lock(shared.mutex);
     if (!binary.runtime_compilers.empty())
-      shared.read.compilers.push_back(fmt::format("{} ({})", path, compilers_text(binary)));
+      shared.read.compilers.push_back(
+          fmt::format("{} ({})", path.substr(path.find_last_of("/!") + 1), compilers_text(binary)));
     if (worth_showing(binary))
       shared.found.push_back({index, std::move(binary)});
     else

@@ -23,7 +23,7 @@ bool short_of(Coverage coverage) {
 
 struct DeviceSummary {
   size_t with_code = 0, none = 0, partial = 0, may_fail = 0;
-  bool jit = false;
+  size_t jit = 0; // files of which some code is compiled at first use
   bool fine() const { return with_code > 0 && none + partial + may_fail == 0; }
 };
 
@@ -36,7 +36,7 @@ DeviceSummary summarise(const ScanResult& result, size_t device) {
     if (verdict.coverage == Coverage::none) ++summary.none;
     if (verdict.coverage == Coverage::partial) ++summary.partial;
     if (verdict.coverage == Coverage::may_fail) ++summary.may_fail;
-    if (verdict.jit) summary.jit = true;
+    if (verdict.jit) ++summary.jit;
   }
   return summary;
 }
