@@ -56,6 +56,11 @@ std::string partly_text(const std::string& name, const DeviceSummary& summary) {
   return fmt::format("{} (of {} files {})", name, summary.with_code, text);
 }
 
+const char* jit_remark(const DeviceSummary& summary) {
+  if (summary.jit == 0) return "";
+  return summary.jit == summary.with_code ? " (JIT)" : " (some of it by JIT)";
+}
+
 void set_nothing_found(Report& report, const ScanResult& result) {
   report.state = result.errors.empty() ? State::info : State::unknown;
   report.verdict = result.errors.empty() ? "No code for NVIDIA GPUs found."
@@ -68,7 +73,7 @@ void set_verdict(Report& report, const ScanResult& result) {
     DeviceSummary summary = summarise(result, i);
     const std::string& name = result.devices[i].name;
     if (summary.fine())
-      good.push_back(name + (summary.jit ? " (JIT)" : ""));
+      good.push_back(name + jit_remark(summary));
     else if (summary.none == summary.with_code)
       bad.push_back(name);
     else
