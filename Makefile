@@ -12,9 +12,10 @@ export CTEST_PARALLEL_LEVEL := $(JOBS)
 .PHONY: run build test test-real bench fuzz check-format format install dist clean
 .DEFAULT_GOAL := run
 
-# Arguments go through the shell: make run ARGS='scan app --gpu "RTX 5090"'
+# Arguments go through the shell: make run ARGS='scan app --gpu "RTX 5090"'. The sample does not run on
+# every GPU that it is shown for, so its exit status 1 is what a newcomer should see, not an error.
 run: build
-	$(RELEASE) $(or $(ARGS),$(SAMPLE))
+	$(if $(ARGS),$(RELEASE) $(ARGS),$(RELEASE) $(SAMPLE) || [ $$? -eq 1 ])
 
 build:
 	@tools/install-packages build
