@@ -8,6 +8,7 @@
 namespace gpuvet {
 namespace {
 
+constexpr auto kCrashingKind = static_cast<ImageKind>(0x10);
 constexpr uint32_t kBareEntryHeader = 0x40; // bytes; toolkits write 0x48 and more for PTX
 
 bool is_tegra(const LoadRules& rules, uint32_t sm) {
@@ -251,6 +252,10 @@ LoadVerdict load_container(const Container& container, const LoadDevice& device,
                            const LoadDriver* driver, const LoadEnvironment& environment,
                            const LoadRules& rules) {
   if (auto refused = malformed(container)) return *refused;
+  for (const Image& image : container.images)
+    if (image.kind == kCrashingKind)
+      return {Outcome::may_fail, -1, 0, "an entry of kind 0x10, which crashed driver 580",
+              std::nullopt};
   if (auto bare = load_bare_text(container, device, driver, environment, rules)) return *bare;
   int sass =
       environment.force_ptx_jit ? -1 : best_image(container, ImageKind::cubin, [&](Target target) {

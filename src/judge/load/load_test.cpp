@@ -140,6 +140,12 @@ TEST(Kinds, LtoIsNeverLoadedAndUnknownKindsAreIgnored) {
   EXPECT_EQ(load_container(odd, device(90), nullptr, {}, rules()).image, 1);
 }
 
+TEST(Kinds, OneThatCrashedADriverIsNeverAYes) {
+  Container odd = container("sm_90 compute_80");
+  odd.images[1].kind = static_cast<ImageKind>(0x10);
+  EXPECT_EQ(load_container(odd, device(90), nullptr, {}, rules()).outcome, Outcome::may_fail);
+}
+
 TEST(Malformed, LosesTheWholeContainer) {
   Container zero = container("sm_90 sm_80");
   zero.images[1].target.sm = 0;
