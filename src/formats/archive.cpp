@@ -232,19 +232,19 @@ Result<void> for_each_rpm_member(ByteStream& stored, const std::string& where, B
 
 } // namespace
 
-Result<void> for_each_member(ByteStream& stored, FileKind kind, const std::string& where,
+Result<void> for_each_member(ByteStream& archive, FileKind kind, const std::string& where,
                              Budget& budget, const VisitMember& visit) {
-  if (kind == FileKind::deb) return for_each_deb_member(stored, where, budget, visit);
-  if (kind == FileKind::rpm) return for_each_rpm_member(stored, where, budget, visit);
+  if (kind == FileKind::deb) return for_each_deb_member(archive, where, budget, visit);
+  if (kind == FileKind::rpm) return for_each_rpm_member(archive, where, budget, visit);
   if (kind == FileKind::cpio) {
-    auto head = stored.window(0, kKindBytes);
+    auto head = archive.window(0, kKindBytes);
     if (!head) return tl::unexpected(head.error());
-    if (is_newc(*head)) return for_each_newc_member(stored, where, budget, visit);
+    if (is_newc(*head)) return for_each_newc_member(archive, where, budget, visit);
   }
-  return for_each_tar_member(stored, where, budget, visit);
+  return for_each_tar_member(archive, where, budget, visit);
 }
 
-std::string without_root(std::string name) {
+std::string without_root(const std::string& name) {
   size_t from = 0;
   for (;;) {
     if (name.compare(from, 1, "/") == 0)

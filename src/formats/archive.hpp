@@ -32,7 +32,7 @@ Result<void> for_each_member(ByteStream& archive, FileKind kind, const std::stri
                              Budget& budget, const VisitMember& visit);
 
 // "./usr/lib" and "/usr/lib" -> "usr/lib".
-std::string without_root(std::string name);
+std::string without_root(const std::string& name);
 
 // The one file inside a compressed file (is_compressed(kind)). References must outlive the result.
 std::unique_ptr<ByteStream> decompress(ByteStream& stored, FileKind kind, const std::string& where,

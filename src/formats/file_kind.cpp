@@ -64,7 +64,7 @@ bool is_ptx(std::string_view name, Bytes head) {
   if (lower(name).ends_with(".ptx")) return true;
   std::string_view text = head.clamp(0, head.size()).text();
   size_t at = text.find(".version ");
-  if (at == std::string_view::npos || at > kLargestText) return false;
+  if (at > kLargestText) return false; // npos as well
   return text.find(".target ", at) != std::string_view::npos &&
          text.find('\0') == std::string_view::npos;
 }

@@ -151,8 +151,9 @@ void read_hidden_targets(const Layer& layer, std::map<std::string, std::string> 
     return targets.empty() ? Next::stop : Next::member;
   });
   for (const auto& [target, name] : targets)
-    layer.visitor.error({"a hard link leads to a file that is not in its layer",
-                         layer.where + "!" + name + " -> " + target});
+    layer.visitor.error(
+        {"a hard link leads to a file that is not in its layer",
+         std::string(layer.where).append("!").append(name).append(" -> ").append(target)});
 }
 
 bool settle(const LayerResult& result, Settled& settled) {

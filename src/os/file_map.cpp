@@ -43,10 +43,9 @@ void on_bus_error(int, siginfo_t* info, void*) {
   if (MapSlot* slot = slot_around(address)) {
     slot->changed.store(true);
     uintptr_t size = page_size.load();
-    uintptr_t page = address & ~(size - 1);
+    auto* page = static_cast<uint8_t*>(info->si_addr) - address % size;
     // One page only: the rest may still be sound, and mmap is a bare system call.
-    void* got = mmap(reinterpret_cast<void*>(page), size, PROT_READ,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    void* got = mmap(page, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     errno = saved_errno;
     if (got != MAP_FAILED) return;
   }
@@ -143,9 +142,12 @@ Result<FileMap> map_file(const std::string& path) {
 
 void release_pages(Bytes bytes) {
   const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  auto begin = (reinterpret_cast<uintptr_t>(bytes.data()) + page - 1) / page * page;
-  auto end = (reinterpret_cast<uintptr_t>(bytes.data()) + bytes.size()) / page * page;
-  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+  // Whole pages only: neighbours on the first and last may still be wanted.
+  size_t before = (page - reinterpret_cast<uintptr_t>(bytes.data()) % page) % page;
+  if (bytes.size() <= before) return;
+  size_t whole = (bytes.size() - before) / page * page;
+  // madvise does not write; its interface only lacks the const.
+  if (whole > 0) madvise(const_cast<uint8_t*>(bytes.data()) + before, whole, MADV_DONTNEED);
 }
 
 } // namespace gpuvet

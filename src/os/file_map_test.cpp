@@ -53,7 +53,7 @@ TEST(FileMapDeathTest, ForeignBusErrorsStillEndTheProcess) {
 
 TEST(FileMap, EmptyFilesFoldersAndFifos) {
   std::string folder = scratch_folder();
-  std::ofstream(folder + "/empty");
+  std::ofstream made(folder + "/empty");
   EXPECT_TRUE(map_file(folder + "/empty")->bytes().empty());
   EXPECT_FALSE(map_file(folder));
   ASSERT_EQ(mkfifo((folder + "/fifo").c_str(), 0600), 0);

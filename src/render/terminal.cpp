@@ -36,7 +36,7 @@ std::string painted(std::string text, State state, const TextStyle& style) {
   return std::string(colour) + text + "\x1b[0m";
 }
 
-std::string bold(std::string text, const TextStyle& style) {
+std::string bold(const std::string& text, const TextStyle& style) {
   return style.colour && !text.empty() ? "\x1b[1m" + text + "\x1b[0m" : text;
 }
 

@@ -8,7 +8,6 @@ namespace {
 
 using testing::container_header;
 using testing::entry;
-using testing::EntrySpec;
 using testing::fatbin;
 
 ContainerRead read(const std::string& bytes) {

@@ -32,13 +32,14 @@ Seen read(const std::string& bytes) {
 }
 
 TEST(Ar, GivesObjectsWithShortAndLongNames) {
-  auto seen =
-      read("!<arch>\n" + member("/", "symbols") + member("//", "a_rather_long_name.o/\n") +
-           member("a.o/", "abc") + member("/0", "long") + member("#1/8", "bsd.o\0\0\0data"));
+  auto seen = read("!<arch>\n" + member("/", "symbols") + member("//", "a_rather_long_name.o/\n") +
+                   member("a.o/", "abc") + member("/0", "long") +
+                   member("#1/8", std::string("bsd.o\0\0\0data", 12)));
   EXPECT_EQ(seen.problem, "");
   EXPECT_EQ(seen.names, (std::vector<std::string>{"a.o", "a_rather_long_name.o", "bsd.o"}));
   EXPECT_EQ(seen.contents[0], "abc");
   EXPECT_EQ(seen.contents[1], "long");
+  EXPECT_EQ(seen.contents[2], "data");
 }
 
 TEST(Ar, SaysWhereItIsDamaged) {
