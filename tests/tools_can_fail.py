@@ -120,8 +120,8 @@ def try_cases():
         case("no expected output", "+first line", "$ gpuvet scan\nexit 1\n")
         case("output expected on stderr", "--- stderr", CASE + "--- stderr\nfirst line\n")
         case("no status", "no line 'exit N'", CASE.replace("exit 1\n", ""))
-        case("no command", "no line", "exit 0\n")
-        case("another program", "no line", "$ true\nexit 0\n")
+        case("no command", "that runs gpuvet", "exit 0\n")
+        case("another program", "that runs gpuvet", "$ true\nexit 0\n")
         case("two commands", "a second command", "$ gpuvet x\n" + CASE)
         path = case("update", None, CASE.replace("first", "worst"), {"GPUVET_UPDATE": "1"})
         with open(path, encoding="utf-8") as file:
@@ -164,6 +164,22 @@ def try_docs():
                 failures.append("run_docs.py: GPUVET_UPDATE=1 did not restore the page")
 
 
+# The help and the scripts of a program with two subcommands; bash's script lacks one of them.
+TWO_COMMANDS = r"""#!/bin/bash
+case "$*" in
+--help) printf 'Subcommands:\n  scan  x\n  facts  x\n' ;;
+"completion bash") echo '_gpuvet() { COMPREPLY=(scan); }; complete -F _gpuvet gpuvet' ;;
+esac
+"""
+
+
+def try_completion():
+    with tempfile.TemporaryDirectory() as root:
+        gpuvet = write(root, "bin/gpuvet", TWO_COMMANDS, 0o755)
+        expect("script without a subcommand", "bash: 'gpuvet ' <Tab> does not offer ['facts']",
+               "completion.py", "--gpuvet", gpuvet)
+
+
 def try_release_binary():
     expect("shared libraries beyond glibc's", "needs the shared library libz.so.1",
            "release_binary.py", *find_library("libarchive.so.13"))
@@ -183,6 +199,7 @@ def main():
     try_layering()
     try_cases()
     try_docs()
+    try_completion()
     try_release_binary()
     print("\n".join(failures))
     print(f"{tried} runs of the test tools, {len(failures)} went wrong")
