@@ -202,6 +202,11 @@ void add_driver_notes(Report& report, const ScanResult& result) {
                                        names.size() == 1 ? "s" : "", need.first, need.second));
 }
 
+// The file's own name: paths of members are longer than a line.
+std::string short_name(const std::string& path) {
+  return path.substr(path.find_last_of("/!") + 1);
+}
+
 void add_file_notes(Report& report, const ScanResult& result) {
   constexpr size_t most = 8;
   size_t told = 0, left = 0;
@@ -209,7 +214,7 @@ void add_file_notes(Report& report, const ScanResult& result) {
     for (const auto* list : {&file.binary.problems, &file.binary.notes})
       for (const std::string& note : *list) {
         if (told++ < most)
-          report.notes.push_back(file.binary.path + ": " + note);
+          report.notes.push_back(short_name(file.binary.path) + ": " + note);
         else
           ++left;
       }
