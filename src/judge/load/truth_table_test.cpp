@@ -12,15 +12,7 @@ namespace {
 
 using testing::device;
 using testing::rules;
-
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::string part;
-  std::istringstream stream(text);
-  while (std::getline(stream, part, separator))
-    parts.push_back(part);
-  return parts;
-}
+using testing::split;
 
 struct Row {
   std::string id, api, input, environment, changes, images, result;

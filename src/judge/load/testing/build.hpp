@@ -8,6 +8,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace gpuvet::testing {
 
@@ -19,6 +20,16 @@ inline const LoadRules& rules() {
     return *read;
   }();
   return *table;
+}
+
+// Fields of a line in tests/tables.
+inline std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::string part;
+  std::istringstream stream(text);
+  while (std::getline(stream, part, separator))
+    parts.push_back(part);
+  return parts;
 }
 
 inline Image image(const std::string& word) {
