@@ -25,7 +25,14 @@ endfunction()
 # decompression of fat binary images and archives
 third_party(zlib LIBRARY z)
 third_party(zstd LIBRARY zstd)
-third_party(lz4 LIBRARY lz4)
+# The static LZ4 of Debian 13 takes its checksum from xxHash; older ones carry it themselves.
+find_library(XXHASH_PATH NAMES libxxhash.a)
+mark_as_advanced(XXHASH_PATH)
+add_library(tp_xxhash INTERFACE)
+if(XXHASH_PATH)
+  target_link_libraries(tp_xxhash INTERFACE ${XXHASH_PATH})
+endif()
+third_party(lz4 LIBRARY lz4 NEEDS tp_xxhash)
 third_party(lzma LIBRARY lzma)
 third_party(bz2 LIBRARY bz2)
 # inflate where it is the hot path; shipped only as a shared library

@@ -15,6 +15,10 @@ target_compile_options(gpuvet_standards INTERFACE
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(gpuvet_standards INTERFACE -Wno-restrict -Wno-stringop-overflow
                          -Wno-array-bounds)
+  # From 13 on it takes references that outlive the call for dangling when a temporary is an argument.
+  if(CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
+    target_compile_options(gpuvet_standards INTERFACE -Wno-dangling-reference)
+  endif()
 endif()
 target_include_directories(gpuvet_standards INTERFACE ${CMAKE_SOURCE_DIR}/src)
 target_compile_definitions(gpuvet_standards INTERFACE GPUVET_VERSION="${PROJECT_VERSION}")
