@@ -1,0 +1,65 @@
+// A recorded machine: every answer that the probes got, so that the same findings follow anywhere.
+//
+// One JSON document (schema gpuvet-recording/1). Text files are kept as lines, so that a recording
+// can be read, reviewed and written by hand; a recording may name another as its base and tell only
+// what differs. `gpuvet snapshot` writes it compressed and redacted.
+#pragma once
+
+#include "base/observed.hpp"
+#include "base/result.hpp"
+#include "model/machine.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gpuvet {
+
+// What lies at one path. Folders need no entry: they follow from the paths below them, and
+// `folders` names those that are empty or were listed.
+struct RecordedFile {
+  enum class Kind : uint8_t { text, binary, link, node, unreadable, missing, present };
+  Kind kind = Kind::text;
+  std::string content; // of text and binary; target of a link; why it is unreadable
+  uint32_t mode = 0644;
+  uint64_t uid = 0, gid = 0;
+  uint64_t size = 0;             // where the content was not kept (`present`)
+  int64_t changed = 0;           // mtime, seconds since 1970; 0: not told
+  uint32_t major = 0, minor = 0; // of a node
+  std::optional<int> open_error; // of a node
+};
+
+struct RecordedSpace {
+  uint64_t total = 0, free = 0;
+  bool read_only = false, no_exec = false;
+};
+
+struct RecordedCommand {
+  std::vector<std::string> command;
+  int status = 0;
+  bool timed_out = false;
+  std::string output, errors;
+  std::string problem; // not empty: it could not be run
+};
+
+struct Recording {
+  std::string about;                         // one line: what is special
+  std::string made_by;                       // "gpuvet 0.1.0"
+  std::map<std::string, RecordedFile> files; // by absolute path
+  std::vector<std::string> folders;
+  std::map<std::string, std::string> environment;
+  std::optional<SystemFacts> system;
+  std::map<std::string, ElfFacts> elf;
+  std::map<std::string, PackageCode> gpu_code;
+  std::map<std::string, std::map<std::string, std::string>> texts; // path -> word -> text after it
+  std::map<std::string, RecordedSpace> spaces;
+  std::vector<RecordedCommand> commands;
+  std::optional<KernelLog> log;
+  std::optional<Observed<std::vector<GpuProcess>>> processes;
+  std::optional<NvmlAnswers> nvml;
+  std::optional<CudaAnswers> cuda;
+};
+
+} // namespace gpuvet
