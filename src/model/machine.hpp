@@ -49,6 +49,7 @@ struct Machine {
   std::vector<ServiceUnit> services;
   std::vector<PeriodicJob> periodic;
   NetworkFacts network;
+  FabricManager fabric_manager;
   Observed<std::vector<GpuProcess>> processes;
   std::map<std::string, std::string> environment; // variables that bear on CUDA, as set here
   std::vector<std::string> not_finished;          // probes cut short by the deadline

@@ -25,10 +25,11 @@ struct RecordedFile {
   std::string content; // of text and binary; target of a link; why it is unreadable
   uint32_t mode = 0644;
   uint64_t uid = 0, gid = 0;
-  uint64_t size = 0;             // where the content was not kept (`present`)
-  int64_t changed = 0;           // mtime, seconds since 1970; 0: not told
-  uint32_t major = 0, minor = 0; // of a node
-  std::optional<int> open_error; // of a node
+  uint64_t size = 0;               // where the content was not kept (`present`)
+  int64_t changed = 0;             // mtime, seconds since 1970; 0: not told
+  uint32_t major = 0, minor = 0;   // of a node
+  std::optional<int> open_error;   // of a node
+  std::optional<int> access_error; // of a node that was not opened
 };
 
 struct RecordedSpace {
@@ -53,6 +54,7 @@ struct Recording {
   std::optional<SystemFacts> system;
   std::map<std::string, ElfFacts> elf;
   std::map<std::string, PackageCode> gpu_code;
+  std::map<std::string, ModuleInfo> module_infos;
   std::map<std::string, std::map<std::string, std::string>> texts; // path -> word -> text after it
   std::map<std::string, RecordedSpace> spaces;
   std::vector<RecordedCommand> commands;

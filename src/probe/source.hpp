@@ -60,11 +60,16 @@ struct Source {
   std::function<Result<std::string>(const std::string& path)> real_path;
   // errno of opening a device node read-write; 0: it opened.
   std::function<Observed<int>(const std::string& path)> open_node;
+  // errno of access(2) read-write; 0: allowed. Asks permission bits and device cgroup without
+  // opening: opening a GPU's own node would wake the GPU, and can hang on a lost one.
+  std::function<Observed<int>(const std::string& path)> access_node;
   std::function<Result<Space>(const std::string& path)> space;
   // The dynamic section of an ELF file.
   std::function<Result<ElfFacts>(const std::string& path)> elf;
   // What GPU code a library holds: its targets, as scan reads them from CUDA's own sections.
   std::function<Result<PackageCode>(const std::string& path)> gpu_code;
+  // What a kernel module file (.ko, .ko.xz, .ko.zst, .ko.gz) says of itself.
+  std::function<Result<ModuleInfo>(const std::string& path)> module_info;
   // The first of `words` that stands in a file, and the printable text after it (64 bytes at most):
   // version strings of libraries and compilers.
   std::function<Result<std::string>(const std::string& path, const std::string& word)> text_after;

@@ -23,6 +23,9 @@ struct PciFunction {
   std::optional<uint32_t> link_width, link_width_max;
   std::string port_speed_max; // of the bridge above
   std::optional<uint32_t> port_width_max;
+  std::string port_address, port_runtime_power; // of that bridge; empty: on the root bus
+  // Does a bridge above send traffic between GPUs up to the root (ACS)? nullopt: only root may see.
+  std::optional<bool> acs_redirects;
   struct Bar {
     uint64_t start = 0, size = 0;
   };
@@ -32,6 +35,7 @@ struct PciFunction {
   std::string runtime_power;                                        // power/control: "on", "auto"
   std::string iommu_group_type; // "DMA", "DMA-FQ", "identity"; empty: no IOMMU group
   std::optional<bool> enabled;
+  std::optional<uint64_t> interrupts; // message-signalled ones, /sys/.../msi_irqs
 };
 
 struct KernelModule {
@@ -45,12 +49,21 @@ struct KernelModule {
   std::string taint;                             // "OE", "POE"
 };
 
+// What a module file says of itself; Source::module_info() reads it, compressed or not.
+struct ModuleInfo {
+  std::string version, license, srcversion, vermagic; // of section .modinfo; empty: not there
+  std::optional<bool> is_signed; // a signature is appended; nullopt: the end was not read
+  std::string signer;            // of the signature's PKCS #7 block; empty: not told
+};
+
 struct ModuleFile { // nvidia*.ko* below /lib/modules/RELEASE
   std::string path, kernel;
   std::string version; // modinfo; empty: not read
   std::string license; // "NVIDIA" or "Dual MIT/GPL"
   std::string signer;  // empty: unsigned, when `is_signed` is false
   std::optional<bool> is_signed;
+  std::string told_by; // the neighbour that was read instead; empty: the file itself
+  std::string problem; // why nothing was read; empty: it was
 };
 
 enum class Flavour : uint8_t { proprietary, open };
@@ -62,7 +75,15 @@ struct DeviceNode {
   uint32_t major = 0, minor = 0;
   uint32_t mode = 0; // permission bits
   uint64_t uid = 0, gid = 0;
-  std::optional<int> open_error; // errno of opening it read-write; 0: opened; nullopt: not tried
+  // errno of opening it read-write; 0: opened; nullopt: not tried. A GPU's own node is not opened,
+  // since that would wake the GPU: there the kernel is asked for permission only (access(2)), which
+  // asks the device cgroup too.
+  std::optional<int> open_error;
+};
+
+struct DriverCapability {        // below /proc/driver/nvidia/capabilities
+  std::string name;              // "gpu0/mig/gi1/access"
+  std::optional<uint32_t> minor; // of /dev/nvidia-caps/nvidia-capN
 };
 
 struct DkmsEntry {
@@ -105,8 +126,11 @@ struct KernelSide {
   Observed<std::string> kernel_compiler;                 // of /proc/version, "gcc 12.2.0"
   Observed<std::map<std::string, uint32_t>> char_majors; // /proc/devices: "nvidia-uvm" -> 511
   std::vector<DeviceNode> nodes;
-  Observed<std::vector<std::string>> proc_gpus;   // /proc/driver/nvidia/gpus
+  Observed<std::vector<std::string>> proc_gpus; // /proc/driver/nvidia/gpus
+  std::map<std::string, std::map<std::string, std::string>>
+      proc_gpu_information;                       // address -> "Model", "GPU Excluded", ...
   std::map<std::string, std::string> proc_params; // /proc/driver/nvidia/params
+  std::vector<DriverCapability> capabilities;     // MIG and others
   std::vector<DkmsEntry> dkms;
   Observed<bool> secure_boot;
   std::string lockdown;                    // "none", "integrity"
@@ -118,6 +142,10 @@ struct KernelSide {
   std::optional<uint64_t> suspends;          // resumes since boot, from the log
   std::optional<bool> suspend_units_enabled; // nvidia-suspend.service and nvidia-resume.service
   Observed<bool> selinux_enforcing;
+  Observed<bool> modprobe_setuid;          // may nvidia-modprobe make nodes for users?
+  std::vector<std::string> modules_load;   // "file:line: text" of modules-load.d that name nvidia
+  std::optional<bool> dev_char_links;      // /dev/char/MAJOR:MINOR of the GPUs' nodes are there
+  std::optional<bool> persistenced_socket; // /run/nvidia-persistenced/socket
 };
 
 } // namespace gpuvet

@@ -65,6 +65,24 @@ struct Surroundings {
   Observed<uint64_t> shm_bytes, shm_free_bytes; // /dev/shm
   Observed<bool> user_namespace;                // uid 0 here is somebody else outside
   Observed<bool> own_pid_namespace;
+
+  bool wsl1 = false;                        // the first WSL, which has no GPU
+  std::vector<std::string> wsl_libraries;   // names in /usr/lib/wsl/lib
+  std::string confidential_guest;           // "TDX", "SEV-SNP"; empty: no such guest was seen
+  std::optional<bool> cgroup_read_only;     // /sys/fs/cgroup
+  std::optional<uint64_t> pids_max;         // of our cgroup; UINT64_MAX: unlimited
+  std::optional<uint64_t> memory_max_bytes; // of our cgroup; UINT64_MAX: unlimited
+  std::optional<uint64_t> oom_kills;        // in our cgroup
+  std::map<std::string, std::string> slurm_settings; // "cgroup.conf:ConstrainDevices" -> "yes"
+  std::vector<std::string> gres_lines;               // "file:line: text" of gres.conf
+};
+
+// What fabric manager wrote, which only systems with NVSwitch need.
+struct FabricManager {
+  std::string program;            // path of nv-fabricmanager; empty: none
+  Observed<std::string> version;  // as it told its log at its last start
+  std::string log_file;           // read; empty: none could be
+  std::vector<std::string> lines; // of the log that tell trouble, since its last start
 };
 
 // A unit file or a running service that bears on GPUs, as far as files tell.
@@ -86,6 +104,8 @@ struct ContainerHost {
   std::optional<bool> docker_knows_nvidia;           // runtimes.nvidia in daemon.json
   std::string docker_problem;                        // what is wrong with daemon.json
   std::string docker_runtime_path;                   // runtimes.nvidia.path
+  std::string docker_default_runtime;                // empty: not set
+  std::string docker_config_file;                    // the one that was read
   std::map<std::string, std::string> runtime_config; // config.toml of the nvidia runtime:
                                                      // "nvidia-container-cli.no-cgroups" -> "true"
   struct Cdi {
