@@ -45,6 +45,7 @@ struct Facts::Tables {
   Lazy<std::vector<FrameworkBuild>> frameworks;
   Lazy<BuildTables> buildvars;
   Lazy<FeatureTables> features;
+  Lazy<CheckTables> checks;
 
   // Reads one file with `use` and checks that nothing was left over.
   template <class F> std::optional<Error> read(const std::string& name, F use) {
@@ -171,6 +172,22 @@ Result<const std::vector<Feature>*> Facts::features() const {
 Result<const std::vector<CapabilityLimits>*> Facts::capability_limits() const {
   return tables_->simple(tables_->features, "features.toml", read_features)
       .map([](const FeatureTables* t) { return &t->limits; });
+}
+
+Result<const CheckTables*> Facts::checks() const {
+  std::lock_guard lock(tables_->mutex);
+  return tables_->checks.get([this]() -> Result<CheckTables> {
+    CheckTables made;
+    if (auto error = tables_->read("areas.toml", [&](FactFile& f) { read_areas(f, made); }))
+      return tl::unexpected<Error>(*error);
+    for (const CheckArea& area : made.areas) {
+      bool xids = area.id == "xid";
+      auto use = [&](FactFile& f) { xids ? read_xids(f, made) : read_checks(f, area.id, made); };
+      if (auto error = tables_->read(xids ? "xids.toml" : "checks/" + area.id + ".toml", use))
+        return tl::unexpected<Error>(*error);
+    }
+    return made;
+  });
 }
 
 } // namespace gpuvet

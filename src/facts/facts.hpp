@@ -8,6 +8,7 @@
 #include "base/compute_capability.hpp"
 #include "base/result.hpp"
 #include "base/version.hpp"
+#include "facts/checks.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -274,6 +275,7 @@ class Facts {
   Result<const std::vector<ArchSpelling>*> arch_spellings() const;
   Result<const std::vector<Feature>*> features() const;
   Result<const std::vector<CapabilityLimits>*> capability_limits() const;
+  Result<const CheckTables*> checks() const; // areas.toml, checks/*.toml, xids.toml
 
  private:
   struct Tables;

@@ -30,6 +30,9 @@ void read_toolkits(FactFile& file, const LoadRules& rules, std::vector<Toolkit>&
 void read_errors(FactFile& file, std::vector<ErrorCode>& errors);
 void read_frameworks(FactFile& file, std::vector<FrameworkBuild>& builds);
 void read_buildvars(FactFile& file, BuildTables& tables);
+void read_areas(FactFile& file, CheckTables& tables);
+void read_checks(FactFile& file, const std::string& area, CheckTables& tables);
+void read_xids(FactFile& file, CheckTables& tables);
 void read_features(FactFile& file, FeatureTables& tables);
 
 } // namespace gpuvet

@@ -1,0 +1,142 @@
+#include "facts/readers.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+
+namespace gpuvet {
+namespace {
+
+Severity severity(FactRow& row) {
+  std::string word = row.text("severity");
+  if (word == "info") return Severity::info;
+  if (word == "warning") return Severity::warning;
+  if (word == "error") return Severity::error;
+  if (word != "blocker") row.refuse("'severity' is info, warning, error or blocker");
+  return Severity::blocker;
+}
+
+Safety safety(FactRow& row) {
+  constexpr std::array<std::string_view, 7> words = {
+      "safe", "changes-files", "needs-root", "restarts-service", "reboot", "hardware", "provider"};
+  std::string word = row.text("safety");
+  const auto* at = std::find(words.begin(), words.end(), word);
+  if (at == words.end()) {
+    row.refuse("'safety' is safe, changes-files, needs-root, restarts-service, reboot, hardware or "
+               "provider");
+    return Safety::hardware;
+  }
+  return static_cast<Safety>(at - words.begin());
+}
+
+CheckFix read_fix(FactRow& row) {
+  CheckFix fix;
+  fix.check = row.text("check");
+  fix.command = row.text_if("command");
+  if (std::string step = row.text_if("step"); !step.empty()) {
+    if (!fix.command.empty()) row.refuse("a fix has a command or a step, not both");
+    fix.prose = true;
+    fix.command = step;
+  }
+  if (fix.command.empty()) row.refuse("a fix needs a command or a step");
+  fix.safety = safety(row);
+  fix.on = row.list("on");
+  row.end();
+  return fix;
+}
+
+CheckRow read_check(FactRow& row, const std::string& area) {
+  CheckRow check;
+  check.id = row.text("id");
+  check.area = area;
+  check.asks = row.text("asks");
+  check.severity = severity(row);
+  check.title = row.text("title");
+  check.cause = row.text("cause");
+  check.blame = row.text("blame");
+  check.log = row.text_if("log");
+  check.symptoms = row.list("symptoms");
+  check.hides = row.list("hides");
+  check.note = row.text_if("note");
+  check.action = row.text_if("action");
+  check.source = row.source();
+  row.end();
+  return check;
+}
+
+} // namespace
+
+void read_areas(FactFile& file, CheckTables& tables) {
+  for (const PackedRow& packed : file.rows("area")) {
+    FactRow row(file, packed);
+    tables.areas.push_back({row.text("id"), row.text("title")});
+    row.end();
+  }
+  for (const PackedRow& packed : file.rows("symptom")) {
+    FactRow row(file, packed);
+    Symptom symptom;
+    symptom.id = row.text("id");
+    symptom.title = row.text("title");
+    symptom.decide = row.text("decide");
+    symptom.source = row.source();
+    row.end();
+    tables.symptoms.push_back(std::move(symptom));
+  }
+}
+
+void read_checks(FactFile& file, const std::string& area, CheckTables& tables) {
+  size_t first = tables.checks.size();
+  for (const PackedRow& packed : file.rows("check")) {
+    FactRow row(file, packed);
+    tables.checks.push_back(read_check(row, area));
+  }
+  for (const PackedRow& packed : file.rows("fix")) {
+    FactRow row(file, packed);
+    CheckFix fix = read_fix(row);
+    auto at = std::find_if(tables.checks.begin() + static_cast<std::ptrdiff_t>(first),
+                           tables.checks.end(),
+                           [&](const CheckRow& check) { return check.id == fix.check; });
+    if (at == tables.checks.end())
+      row.refuse("there is no check '" + fix.check + "' in this file");
+    else
+      at->fixes.push_back(std::move(fix));
+  }
+}
+
+// An Xid is a check of the kernel log.
+void read_xids(FactFile& file, CheckTables& tables) {
+  for (const PackedRow& packed : file.rows("xid")) {
+    FactRow row(file, packed);
+    Xid xid;
+    xid.code = row.count("code");
+    xid.name = row.text("name");
+    xid.meaning = row.text("meaning");
+    xid.severity = severity(row);
+    xid.action = row.text("action");
+    xid.blame = row.text("blame");
+    xid.with = row.counts("with");
+    CheckRow check;
+    check.id = fmt::format("xid-{}", xid.code);
+    check.area = "xid";
+    check.asks = fmt::format("has the driver logged Xid {} ({})?", xid.code, xid.name);
+    check.severity = xid.severity;
+    check.title = fmt::format("Xid {} on {{gpu}}: {}", xid.code, xid.name);
+    check.cause = xid.meaning;
+    check.blame = xid.blame;
+    check.action = xid.action;
+    for (const std::string& step : row.list("steps"))
+      check.fixes.push_back({check.id, step, true, Safety::needs_root, {}});
+    if (std::string command = row.text_if("command"); !command.empty())
+      check.fixes.insert(check.fixes.begin(),
+                         {check.id, command, false, Safety::restarts_service, {}});
+    for (uint32_t other : xid.with)
+      check.hides.push_back(fmt::format("xid-{}", other));
+    xid.source = check.source = row.source();
+    row.end();
+    tables.checks.push_back(std::move(check));
+    tables.xids.push_back(std::move(xid));
+  }
+}
+
+} // namespace gpuvet
