@@ -20,9 +20,18 @@ namespace gpuvet {
 // What lies at one path. Folders need no entry: they follow from the paths below them, and
 // `folders` names those that are empty or were listed.
 struct RecordedFile {
-  enum class Kind : uint8_t { text, binary, link, node, unreadable, missing, present };
+  enum class Kind : uint8_t {
+    text,
+    binary,
+    link,
+    node,
+    unreadable, // seen, but not readable
+    hidden,     // not even its kind could be seen
+    missing,    // neither it nor anything below it is there
+    present,    // there; its content was not kept
+  };
   Kind kind = Kind::text;
-  std::string content; // of text and binary; target of a link; why it is unreadable
+  std::string content; // of text and binary; target of a link; why it is unreadable or hidden
   uint32_t mode = 0644;
   uint64_t uid = 0, gid = 0;
   uint64_t size = 0;               // where the content was not kept (`present`)
@@ -50,6 +59,10 @@ struct Recording {
   std::string made_by;                       // "gpuvet 0.1.0"
   std::map<std::string, RecordedFile> files; // by absolute path
   std::vector<std::string> folders;
+  // Names seen in a folder of which not each was looked at; those with an entry need not be here.
+  std::map<std::string, std::vector<std::string>> listings;
+  // What is not told about files was not asked, so it is not known. Otherwise it is not there.
+  bool partial = false;
   std::map<std::string, std::string> environment;
   std::optional<SystemFacts> system;
   std::map<std::string, ElfFacts> elf;

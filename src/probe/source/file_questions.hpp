@@ -1,0 +1,16 @@
+// What can be asked about one file that lies at a real path of this system: shared by the live
+// source and by folders of files. `shown` is the path that errors name.
+#pragma once
+
+#include "probe/source.hpp"
+
+namespace gpuvet {
+
+Result<std::string> read_file_at(const std::string& real, const std::string& shown, size_t most);
+Result<Entry> entry_at(const std::string& real, const std::string& shown);
+Result<ElfFacts> elf_at(const std::string& real, const std::string& shown);
+Result<PackageCode> gpu_code_at(const std::string& real, const std::string& shown);
+Result<std::string> text_after_at(const std::string& real, const std::string& shown,
+                                  const std::string& word);
+
+} // namespace gpuvet

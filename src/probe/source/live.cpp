@@ -1,0 +1,111 @@
+// The machine that gpuvet runs on.
+#include "os/file_entry.hpp"
+#include "os/file_tree.hpp"
+#include "os/system_info.hpp"
+#include "probe/source.hpp"
+#include "probe/source/file_questions.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+namespace gpuvet {
+namespace {
+
+// The older functions of os/ name absence as the C library does.
+template <class T> Result<T> with_missing(Result<T> result) {
+  if (!result && (result.error().what == std::strerror(ENOENT) ||
+                  result.error().what == std::strerror(ENOTDIR)))
+    return fail(kMissing, result.error().where);
+  return result;
+}
+
+SystemFacts live_system() {
+  SystemInfo info = system_info();
+  SystemFacts facts;
+  facts.kernel_release = info.kernel_release.empty()
+                             ? unknown<std::string>("the kernel did not tell")
+                             : known(info.kernel_release, "uname -r");
+  facts.architecture = info.architecture;
+  facts.user = known(info.user, "geteuid");
+  facts.groups = info.groups;
+  facts.glibc = known(info.glibc, "gnu_get_libc_version");
+  facts.now = known(info.now, "clock");
+  facts.booted = known(info.booted, "clock since boot");
+  facts.memlock_bytes = info.memlock_bytes;
+  facts.open_files = info.open_files;
+  return facts;
+}
+
+Result<Space> live_space(const std::string& path) {
+  auto space = file_system_space(path);
+  if (!space) return tl::unexpected(space.error());
+  return Space{.total = space->total,
+               .free = space->free,
+               .read_only = space->read_only,
+               .no_exec = space->no_exec};
+}
+
+Observed<int> live_open_node(const std::string& path) {
+  auto entry = file_entry(path);
+  if (!entry) return unknown<int>(entry.error().what);
+  // Opening something else could wait, or start what it should only look at.
+  if (entry->kind != FileKind::character) return unknown<int>("this is not a device node");
+  return known(try_to_open_node(path), "open(" + path + ")");
+}
+
+KernelLog live_kernel_log() {
+  KernelLog log;
+  log.lines = unknown<std::vector<LogLine>>("the kernel log is not read yet");
+  return log;
+}
+
+NvmlAnswers nvml_not_given() {
+  NvmlAnswers answers;
+  answers.asked.problem = "NVML was not asked";
+  return answers;
+}
+
+CudaAnswers cuda_not_given() {
+  CudaAnswers answers;
+  answers.asked.problem = "the CUDA driver was not asked";
+  return answers;
+}
+
+void answer_files(Source& source) {
+  source.read_file = [](const std::string& path, size_t most) {
+    return read_file_at(path, path, most);
+  };
+  source.list = [](const std::string& path) { return with_missing(list_folder(path)); };
+  source.entry = [](const std::string& path) { return entry_at(path, path); };
+  source.link_target = [](const std::string& path) { return link_target(path); };
+  source.real_path = [](const std::string& path) { return with_missing(real_path(path)); };
+  source.open_node = live_open_node;
+  source.space = live_space;
+  source.elf = [](const std::string& path) { return elf_at(path, path); };
+  source.gpu_code = [](const std::string& path) { return gpu_code_at(path, path); };
+  source.text_after = [](const std::string& path, const std::string& word) {
+    return text_after_at(path, path, word);
+  };
+}
+
+} // namespace
+
+Source live_source(LibraryQuestions questions) {
+  Source source;
+  source.kind = Seen::live;
+  answer_files(source);
+  source.environment = process_environment;
+  source.system = live_system;
+  source.kernel_log = live_kernel_log;
+  source.processes = [] {
+    return unknown<std::vector<GpuProcess>>("the processes are not looked at yet");
+  };
+  source.nvml = questions.nvml ? std::move(questions.nvml) : nvml_not_given;
+  source.cuda = questions.cuda ? std::move(questions.cuda) : cuda_not_given;
+  source.run = [](const std::vector<std::string>& command, double) -> Result<CommandAnswer> {
+    return fail("running programs is not available yet", command.empty() ? "" : command.front());
+  };
+  return source;
+}
+
+} // namespace gpuvet
