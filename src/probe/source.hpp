@@ -66,6 +66,9 @@ struct Source {
   std::function<Result<Space>(const std::string& path)> space;
   // The dynamic section of an ELF file.
   std::function<Result<ElfFacts>(const std::string& path)> elf;
+  // What an ELF file calls and offers of CUDA's functions; an empty function where that cannot be
+  // told.
+  std::function<Result<GpuSymbols>(const std::string& path)> gpu_symbols;
   // What GPU code a library holds: its targets, as scan reads them from CUDA's own sections.
   std::function<Result<PackageCode>(const std::string& path)> gpu_code;
   // What a kernel module file (.ko, .ko.xz, .ko.zst, .ko.gz) says of itself.

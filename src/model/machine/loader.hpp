@@ -28,6 +28,7 @@ struct ElfFacts {
   std::vector<std::string> needed;
   std::vector<std::string> rpath, runpath; // split at ':', as written
   bool nodeflib = false;                   // DF_1_NODEFLIB
+  std::vector<std::string> filters;        // DT_FILTER and DT_AUXILIARY: loaded before this file
   std::vector<SymbolVersion> version_needs;
   std::vector<std::string> version_defs;
   std::string forward_compatibility; // text of note .note.cuda.fwd_compatibility; empty: none
@@ -56,11 +57,17 @@ struct Candidate { // a place that was looked at
 struct LoadEdge {
   std::string name; // as needed: "libcudart.so.12"
   FoundBy rule = FoundBy::not_found;
-  std::string by;               // the rule in full: "runpath $ORIGIN/../lib of /x/liba.so"
-  std::string path;             // as found; empty: not found
-  std::string real_path;        // links resolved
-  size_t node = SIZE_MAX;       // in LoadTree::nodes
-  std::vector<Candidate> tried; // in order; only for what is missing or shadowed
+  std::string by;                     // the rule in full: "runpath $ORIGIN/../lib of /x/liba.so"
+  std::string path;                   // as found; empty: not found
+  std::string real_path;              // links resolved
+  size_t node = SIZE_MAX;             // in LoadTree::nodes
+  std::vector<Candidate> tried;       // in order; only for what is missing or shadowed
+  std::vector<std::string> elsewhere; // of what is missing: files of that name off the search path
+};
+
+// Dynamic symbols of one file that belong to CUDA libraries (cuda..., cudnn..., nccl..., ...).
+struct GpuSymbols {
+  std::vector<std::string> imports, exports; // sorted; weak imports left out
 };
 
 struct LoadNode {
@@ -68,11 +75,14 @@ struct LoadNode {
   std::string soname;
   uint64_t inode = 0, device = 0;
   Observed<ElfFacts> elf;
+  Observed<GpuSymbols> symbols;
   std::vector<LoadEdge> needs;
 };
 
+// nodes[0] is the program: what was asked for, or a program without run paths (its path is empty)
+// that opens what was asked for by name.
 struct LoadTree {
-  std::vector<LoadNode> nodes; // [0] is what was asked for; each file once
+  std::vector<LoadNode> nodes; // in the order of loading; each file once
   std::vector<std::string> missing;
   std::vector<std::string> notes; // what could not be followed
 };
