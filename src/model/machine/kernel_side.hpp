@@ -125,6 +125,8 @@ struct KernelSide {
   Observed<Flavour> flavour;                             // of the loaded one
   Observed<std::string> kernel_compiler;                 // of /proc/version, "gcc 12.2.0"
   Observed<std::map<std::string, uint32_t>> char_majors; // /proc/devices: "nvidia-uvm" -> 511
+  // /dev/nvidiactl and /dev/nvidia-uvm always, there or not; the others as found. Empty: /dev could
+  // not be looked at.
   std::vector<DeviceNode> nodes;
   Observed<std::vector<std::string>> proc_gpus; // /proc/driver/nvidia/gpus
   std::map<std::string, std::map<std::string, std::string>>
