@@ -67,6 +67,10 @@ int try_to_open_node(const std::string& path) {
   return 0;
 }
 
+int access_error(const std::string& path) {
+  return faccessat(AT_FDCWD, path.c_str(), R_OK | W_OK, AT_EACCESS) == 0 ? 0 : errno;
+}
+
 Result<FileSystemSpace> file_system_space(const std::string& path) {
   struct statvfs status {};
   if (statvfs(path.c_str(), &status) != 0) return system_error(path);

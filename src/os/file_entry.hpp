@@ -30,6 +30,10 @@ Result<std::string> link_target(const std::string& path);
 // Opens a device node for reading and writing and closes it at once; the errno, 0 when it opened.
 int try_to_open_node(const std::string& path);
 
+// May this process read and write it? The errno, 0 when it may. For a device node the kernel asks
+// the permission bits and the device cgroup; nothing is opened.
+int access_error(const std::string& path);
+
 struct FileSystemSpace {
   uint64_t total = 0, free = 0; // bytes; free: for users other than root
   bool read_only = false, no_exec = false;

@@ -57,6 +57,10 @@ Result<PackageCode> gpu_code_at(const std::string&, const std::string& shown) {
   return fail("reading GPU code is not available yet", shown);
 }
 
+Result<ModuleInfo> module_info_at(const std::string&, const std::string& shown) {
+  return fail("reading a module file is not available yet", shown);
+}
+
 Result<std::string> text_after_at(const std::string&, const std::string& shown,
                                   const std::string&) {
   return fail("searching a file is not available yet", shown);

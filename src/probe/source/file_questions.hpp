@@ -10,6 +10,7 @@ Result<std::string> read_file_at(const std::string& real, const std::string& sho
 Result<Entry> entry_at(const std::string& real, const std::string& shown);
 Result<ElfFacts> elf_at(const std::string& real, const std::string& shown);
 Result<PackageCode> gpu_code_at(const std::string& real, const std::string& shown);
+Result<ModuleInfo> module_info_at(const std::string& real, const std::string& shown);
 Result<std::string> text_after_at(const std::string& real, const std::string& shown,
                                   const std::string& word);
 

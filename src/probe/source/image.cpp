@@ -91,6 +91,10 @@ void answer_contents(Source& source, const Tree& tree) {
     return tree.at(path, LastLink::follow,
                    [&](const std::string& real) { return gpu_code_at(real, path); });
   };
+  source.module_info = [tree](const std::string& path) {
+    return tree.at(path, LastLink::follow,
+                   [&](const std::string& real) { return module_info_at(real, path); });
+  };
   source.text_after = [tree](const std::string& path, const std::string& word) {
     return tree.at(path, LastLink::follow,
                    [&](const std::string& real) { return text_after_at(real, path, word); });
@@ -122,6 +126,7 @@ Source image_source(const std::string& root) {
   answer_files(source, tree);
   answer_contents(source, tree);
   source.open_node = [](const std::string&) { return unknown<int>(kNotRunning); };
+  source.access_node = [](const std::string&) { return unknown<int>(kNotRunning); };
   source.space = [](const std::string& path) -> Result<Space> { return fail(kNotRunning, path); };
   source.environment = [] { return std::map<std::string, std::string>(); };
   source.system = image_system;

@@ -45,12 +45,13 @@ Result<Space> live_space(const std::string& path) {
                .no_exec = space->no_exec};
 }
 
-Observed<int> live_open_node(const std::string& path) {
+// Opening something else than a node could wait, or start what it should only look at.
+Observed<int> if_node(const std::string& path, int (*ask)(const std::string&),
+                      const std::string& call) {
   auto entry = file_entry(path);
   if (!entry) return unknown<int>(entry.error().what);
-  // Opening something else could wait, or start what it should only look at.
   if (entry->kind != FileKind::character) return unknown<int>("this is not a device node");
-  return known(try_to_open_node(path), "open(" + path + ")");
+  return known(ask(path), call + "(" + path + ")");
 }
 
 KernelLog live_kernel_log() {
@@ -79,10 +80,16 @@ void answer_files(Source& source) {
   source.entry = [](const std::string& path) { return entry_at(path, path); };
   source.link_target = [](const std::string& path) { return link_target(path); };
   source.real_path = [](const std::string& path) { return with_missing(real_path(path)); };
-  source.open_node = live_open_node;
+  source.open_node = [](const std::string& path) {
+    return if_node(path, try_to_open_node, "open");
+  };
+  source.access_node = [](const std::string& path) {
+    return if_node(path, access_error, "access");
+  };
   source.space = live_space;
   source.elf = [](const std::string& path) { return elf_at(path, path); };
   source.gpu_code = [](const std::string& path) { return gpu_code_at(path, path); };
+  source.module_info = [](const std::string& path) { return module_info_at(path, path); };
   source.text_after = [](const std::string& path, const std::string& word) {
     return text_after_at(path, path, word);
   };

@@ -122,13 +122,16 @@ Result<std::string> real_path_of(const RecordedTree& tree, const std::string& pa
   return resolved;
 }
 
-Observed<int> open_node_of(const RecordedTree& tree, const std::string& path) {
+// What opening a node gave. Where no answer about mere permission was kept, that one stands for it.
+Observed<int> open_node_of(const RecordedTree& tree, const std::string& path, bool only_access) {
   auto resolved = tree.resolve(path, LastLink::follow);
   if (!resolved) return unknown<int>(resolved.error().what);
   auto file = find(tree, *resolved, path);
   if (!file) return unknown<int>(file.error().what);
+  if (only_access && (*file)->access_error)
+    return known(*(*file)->access_error, "access(" + path + ")");
   if (!(*file)->open_error) return unknown<int>(kNotRecorded);
-  return known(*(*file)->open_error, "open(" + path + ")");
+  return known(*(*file)->open_error, (only_access ? "access(" : "open(") + path + ")");
 }
 
 // The answer kept for a path, under its real name or as it is called.
@@ -203,11 +206,15 @@ void answer_files(Source& source, const Tree& tree) {
   source.entry = [tree](const std::string& path) { return entry_of(*tree, path); };
   source.link_target = [tree](const std::string& path) { return link_target_of(*tree, path); };
   source.real_path = [tree](const std::string& path) { return real_path_of(*tree, path); };
-  source.open_node = [tree](const std::string& path) { return open_node_of(*tree, path); };
+  source.open_node = [tree](const std::string& path) { return open_node_of(*tree, path, false); };
+  source.access_node = [tree](const std::string& path) { return open_node_of(*tree, path, true); };
   source.space = [tree](const std::string& path) { return space_of(*tree, path); };
   source.elf = [tree](const std::string& path) { return kept(*tree, tree->recording().elf, path); };
   source.gpu_code = [tree](const std::string& path) {
     return kept(*tree, tree->recording().gpu_code, path);
+  };
+  source.module_info = [tree](const std::string& path) {
+    return kept(*tree, tree->recording().module_infos, path);
   };
   source.text_after = [tree](const std::string& path, const std::string& word) {
     return text_after_of(*tree, path, word);

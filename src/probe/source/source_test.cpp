@@ -113,6 +113,7 @@ TEST(LiveSource, ReadsWhatTheKernelMakesUp) {
   EXPECT_EQ(live.entry("/dev/null")->major, 1u);
   EXPECT_EQ(live.entry("/dev/null")->minor, 3u);
   EXPECT_EQ(*live.open_node("/dev/null"), 0);
+  EXPECT_EQ(*live.access_node("/dev/null"), 0);
   EXPECT_FALSE(live.open_node("/proc/version"));
   EXPECT_GT(live.space("/")->total, 0u);
   SystemFacts system = live.system();
@@ -158,6 +159,7 @@ TEST(ReplaySource, EachKindAnswersAsItsFileWould) {
   EXPECT_EQ(first_line(replay, "/proc/modules"), "nvidia 1 0 - Live 0x0");
   EXPECT_EQ(*replay.real_path("/usr/local/cuda/version.json"), "/usr/local/cuda-12.8/version.json");
   EXPECT_EQ(*replay.open_node("/dev/nvidia0"), 13);
+  EXPECT_EQ(*replay.access_node("/dev/nvidia0"), 13);
   EXPECT_EQ(replay.entry("/dev/nvidia0")->gid, 44u);
   EXPECT_EQ(replay.read_file("/etc/shadow", 10).error().what, "Permission denied");
   EXPECT_TRUE(replay.entry("/etc/shadow"));
