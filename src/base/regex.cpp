@@ -3,6 +3,7 @@
 #include <re2/re2.h>
 
 #include <string>
+#include <vector>
 
 namespace gpuvet {
 
@@ -29,6 +30,21 @@ Result<Regex> Regex::compile(std::string_view pattern) {
 
 bool Regex::found_in(std::string_view text) const {
   return RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), impl_->expression);
+}
+
+std::optional<std::map<std::string, std::string>> Regex::fields_in(std::string_view text) const {
+  const RE2& expression = impl_->expression;
+  re2::StringPiece all(text.data(), text.size());
+  std::vector<re2::StringPiece> groups(static_cast<size_t>(expression.NumberOfCapturingGroups()) +
+                                       1);
+  if (!expression.Match(all, 0, text.size(), RE2::UNANCHORED, groups.data(),
+                        static_cast<int>(groups.size())))
+    return std::nullopt;
+  std::map<std::string, std::string> fields;
+  for (const auto& [name, index] : expression.NamedCapturingGroups())
+    if (const re2::StringPiece& group = groups[static_cast<size_t>(index)]; group.data())
+      fields.emplace(name, std::string(group.data(), group.size()));
+  return fields;
 }
 
 } // namespace gpuvet

@@ -3,7 +3,10 @@
 
 #include "base/result.hpp"
 
+#include <map>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace gpuvet {
@@ -17,6 +20,9 @@ class Regex {
   Regex& operator=(Regex&&) noexcept;
 
   bool found_in(std::string_view text) const;
+
+  // Named groups of the first match, those that took part; nullopt: no match.
+  std::optional<std::map<std::string, std::string>> fields_in(std::string_view text) const;
 
  private:
   struct Impl;

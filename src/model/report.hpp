@@ -41,6 +41,7 @@ struct Report {
   State state = State::unknown;
   std::vector<Table> tables;
   std::vector<Finding> findings;
+  std::vector<Table> closing; // shown after the findings
   std::vector<std::string> notes;
 };
 

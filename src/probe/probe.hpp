@@ -21,6 +21,8 @@ void probe_kernel(const Source& source, Machine& machine);
 void probe_place(const Source& source, Machine& machine);
 // software/: packages, toolkits, CUDA libraries on disk, settings files.
 void probe_software(const Source& source, Machine& machine);
+// The same part, after probe_loader: which packages own the driver's user-space files.
+void attribute_driver_files(const Source& source, Machine& machine);
 // loader/: what the loader would do, and the driver's user-space files.
 void probe_loader(const Source& source, Machine& machine);
 // python/: Python environments.

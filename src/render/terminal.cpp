@@ -180,6 +180,8 @@ std::string render_terminal(const Report& report, const TextStyle& style) {
     part(render_table(table, style));
   for (const Finding& finding : report.findings)
     part(render_finding(finding, style));
+  for (const Table& table : report.closing)
+    part(render_table(table, style));
   std::string notes;
   for (const std::string& note : report.notes)
     notes += "note: " + wrap(printable(note), style.width - 6, 6) + "\n";
