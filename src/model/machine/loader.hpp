@@ -94,6 +94,15 @@ struct ResolvedSoname {
   std::vector<std::string> shadowed; // other files of that name, in the order the loader knows them
 };
 
+// A version of symbols that a library wants and that the library found for it here does not have:
+// "GLIBCXX_3.4.30" of libstdc++.so.6.
+struct VersionGap {
+  std::string wanted_by;        // file, "/venv/lib/.../_C.so"
+  std::string library, version; // "libstdc++.so.6", "GLIBCXX_3.4.30"
+  std::string provider;         // the file that the loader finds
+  std::string has;              // the highest that it has of this kind, "GLIBCXX_3.4.28"
+};
+
 struct LoaderState {
   Observed<std::vector<std::string>> cache_sonames; // in ld.so.cache
   std::optional<int64_t> cache_time;                // mtime
@@ -113,6 +122,7 @@ struct LoaderState {
   std::vector<std::string> preload_missing;
   std::vector<ResolvedSoname>
       sonames; // libcuda.so.1, libnvidia-ml.so.1, libcudart, cublas, cudnn, nccl, ...
+  std::vector<VersionGap> version_gaps; // of packages' extension modules and CUDA libraries (some)
 };
 
 } // namespace gpuvet

@@ -53,6 +53,9 @@ struct LibraryFile {
   uint64_t size = 0;   // bytes
   bool stub = false;   // the toolkit's, for linking only
   bool compat = false; // of cuda-compat
+  // What a cuda-compat libcuda says of itself (ElfFacts::forward_compatibility), JSON: the CUDA
+  // version that it serves and the branches of kernel modules that it works on.
+  std::string forward_compatibility;
   std::optional<bool> readable;
 };
 

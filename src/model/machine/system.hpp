@@ -46,6 +46,14 @@ enum class ContainerKind : uint8_t {
   other
 };
 
+// CUDA's multi-process service: its control daemon, and the folder in which its socket lies.
+struct MpsFacts {
+  std::string pipe_folder;                    // CUDA_MPS_PIPE_DIRECTORY, else /tmp/nvidia-mps
+  std::optional<bool> folder, control_socket; // are they there? nullopt: could not be looked at
+  std::optional<uint64_t> owner;              // uid of the socket
+  std::optional<bool> daemon;                 // a process nvidia-cuda-mps-control runs
+};
+
 struct Surroundings {
   Observed<ContainerKind> container; // none: looked for and not in one
   bool wsl = false;                  // WSL 2
@@ -75,6 +83,8 @@ struct Surroundings {
   std::optional<uint64_t> oom_kills;        // in our cgroup
   std::map<std::string, std::string> slurm_settings; // "cgroup.conf:ConstrainDevices" -> "yes"
   std::vector<std::string> gres_lines;               // "file:line: text" of gres.conf
+  std::optional<uint64_t> shm_nccl_files;            // segments /dev/shm/nccl-* that lie there
+  MpsFacts mps;
 };
 
 // What fabric manager wrote, which only systems with NVSwitch need.
@@ -140,8 +150,9 @@ struct NetworkFacts {
     std::string link_layer;
     std::optional<uint64_t> link_downed;
   };
-  std::vector<Port> ports;         // /sys/class/infiniband
-  std::optional<bool> verbs_nodes; // /dev/infiniband/uverbs*
+  std::vector<Port> ports;                // /sys/class/infiniband
+  std::optional<bool> verbs_nodes;        // /dev/infiniband/uverbs*
+  std::vector<std::string> nccl_settings; // "file:line: NAME=value" of /etc/nccl.conf, ~/.nccl.conf
 };
 
 } // namespace gpuvet
