@@ -49,22 +49,22 @@ struct Tally {
 
 void count_load(FileVerdict& verdict, const LoadVerdict& load) {
   switch (load.outcome) {
-  case Outcome::native:
+  case LoadOutcome::native:
     ++verdict.native;
     break;
-  case Outcome::same_major:
+  case LoadOutcome::same_major:
     ++verdict.same_major;
     break;
-  case Outcome::jit:
+  case LoadOutcome::jit:
     ++verdict.jit;
     break;
-  case Outcome::linked:
+  case LoadOutcome::linked:
     ++verdict.linked;
     break;
-  case Outcome::may_fail:
+  case LoadOutcome::may_fail:
     ++verdict.uncertain;
     break;
-  case Outcome::none:
+  case LoadOutcome::none:
     break;
   }
   if (load.isa && (!verdict.needs_isa || *load.isa > *verdict.needs_isa))
@@ -86,7 +86,7 @@ void add_shortfall(Tally& tally, const Container& container, const LoadVerdict& 
 void count(Tally& tally, const Container& container, const LoadVerdict& load, bool variant) {
   count_load(tally.verdict, load);
   if (loads(load)) return;
-  if (load.outcome == Outcome::may_fail)
+  if (load.outcome == LoadOutcome::may_fail)
     variant = false;
   else if (variant)
     ++tally.verdict.variants;
@@ -117,7 +117,8 @@ void judge_embedded(Tally& tally, const std::vector<const Container*>& embedded,
     if (!loads(load) && load.error == 209 && nvjitlink)
       for (const Image& image : container->images)
         if (image.kind == ImageKind::lto_ir && image.target.sm <= device.sm)
-          load = {Outcome::linked, -1, 0, "LTO IR, linked at run time by nvJitLink", std::nullopt};
+          load = {LoadOutcome::linked, -1, 0, "LTO IR, linked at run time by nvJitLink",
+                  std::nullopt};
     if (loads(load)) served[{container->section, container->member}] = true;
     verdicts.push_back(std::move(load));
   }

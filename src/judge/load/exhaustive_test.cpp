@@ -47,7 +47,7 @@ LoadVerdict judge(const Container& container, uint32_t sm, const LoadDriver* dri
 }
 
 int rank(const LoadVerdict& verdict) {
-  return loads(verdict) ? 2 : verdict.outcome == Outcome::may_fail ? 1 : 0;
+  return loads(verdict) ? 2 : verdict.outcome == LoadOutcome::may_fail ? 1 : 0;
 }
 
 TEST(Exhaustive, AnAddedSoundImageNeverStopsARunningGpu) {
@@ -106,9 +106,10 @@ TEST(Exhaustive, TheChosenImageFitsAndNothingBetterIsThere) {
         if (image.kind == ImageKind::ptx && ptx_fits(rules(), image.target, device(sm))) ptx = true;
       }
       if (sass) {
-        ASSERT_TRUE(verdict.outcome == Outcome::native || verdict.outcome == Outcome::same_major);
+        ASSERT_TRUE(verdict.outcome == LoadOutcome::native ||
+                    verdict.outcome == LoadOutcome::same_major);
       } else if (ptx) {
-        ASSERT_EQ(verdict.outcome, Outcome::jit);
+        ASSERT_EQ(verdict.outcome, LoadOutcome::jit);
       } else {
         ASSERT_EQ(verdict.error, 209);
         ASSERT_FALSE(loads(verdict));
@@ -127,7 +128,7 @@ TEST(Exhaustive, SwitchesOnlyTakeAway) {
       ASSERT_LE(rank(judge(container, sm, nullptr, {.force_ptx_jit = true})), plain);
       LoadVerdict off = judge(container, sm, nullptr, {.disable_ptx_jit = true});
       if (off.error == 223) {
-        ASSERT_EQ(judge(container, sm).outcome, Outcome::jit);
+        ASSERT_EQ(judge(container, sm).outcome, LoadOutcome::jit);
       }
     }
   });

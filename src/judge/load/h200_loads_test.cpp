@@ -62,7 +62,7 @@ TEST(H200Loads, EveryRuleLineIsPredicted) {
               : load_linked(containers.only, parts, device(90), &driver, environment, rules());
       std::string where = f[2] + " | " + setting + " | " + verdict.reason;
       EXPECT_EQ(loads(verdict), f[6] == "loaded") << where;
-      EXPECT_NE(verdict.outcome, Outcome::may_fail) << where;
+      EXPECT_NE(verdict.outcome, LoadOutcome::may_fail) << where;
       EXPECT_EQ(verdict.error, std::stoi(f[7])) << where;
       bool one_image = f[8] != "-" && f[8].find('|') == std::string::npos;
       if (one_image && parts.empty() && loads(verdict)) {

@@ -73,7 +73,7 @@ template <class Fits> int best_ptx(const Container& container, uint32_t device_s
 }
 
 LoadVerdict refuse(int error, std::string reason, int image = -1) {
-  return {Outcome::none, image, error, std::move(reason), std::nullopt};
+  return {LoadOutcome::none, image, error, std::move(reason), std::nullopt};
 }
 
 std::optional<LoadVerdict> malformed(const Container& container) {
@@ -130,7 +130,8 @@ LoadVerdict load_sass(const Container& container, int index, const LoadDevice& d
     return refuse(
         300, fmt::format("the entry says {}, the code inside is sm_{}", name, image.payload_sm),
         index);
-  Outcome outcome = image.target.sm == device.sm ? Outcome::native : Outcome::same_major;
+  LoadOutcome outcome =
+      image.target.sm == device.sm ? LoadOutcome::native : LoadOutcome::same_major;
   return {outcome, index, 0, name, std::nullopt};
 }
 
@@ -176,9 +177,9 @@ LoadVerdict load_ptx(const Container& container, int index, const LoadDevice& de
                               to_string(*first)),
                   index);
   if (image.header_size == kBareEntryHeader)
-    return {Outcome::may_fail, index, 999,
+    return {LoadOutcome::may_fail, index, 999,
             name + ": an entry without options, which crashed driver 580", isa};
-  return {Outcome::jit, index, 0, "PTX " + name, isa};
+  return {LoadOutcome::jit, index, 0, "PTX " + name, isa};
 }
 
 // The runtime leaves out a part that has nothing for the GPU. Without the first, the kernel itself
@@ -243,7 +244,7 @@ std::optional<LoadVerdict> load_unusual(const Container& container, const LoadDe
   int relocatable = best_image(container, ImageKind::relocatable_ptx,
                                [&](Target target) { return ptx_fits(rules, target, device); });
   if (relocatable < 0) return std::nullopt;
-  return LoadVerdict{Outcome::may_fail, relocatable, 300,
+  return LoadVerdict{LoadOutcome::may_fail, relocatable, 300,
                      "relocatable PTX loads only if it needs nothing from other files",
                      std::nullopt};
 }
@@ -254,7 +255,7 @@ LoadVerdict load_container(const Container& container, const LoadDevice& device,
   if (auto refused = malformed(container)) return *refused;
   for (const Image& image : container.images)
     if (image.kind == kCrashingKind)
-      return {Outcome::may_fail, -1, 0, "an entry of kind 0x10, which crashed driver 580",
+      return {LoadOutcome::may_fail, -1, 0, "an entry of kind 0x10, which crashed driver 580",
               std::nullopt};
   if (auto bare = load_bare_text(container, device, driver, environment, rules)) return *bare;
   int sass =
@@ -274,7 +275,7 @@ LoadVerdict load_container(const Container& container, const LoadDevice& device,
         return disputed_sass(rules, target, device);
       });
   if (disputed >= 0)
-    return {Outcome::may_fail, disputed, 209,
+    return {LoadOutcome::may_fail, disputed, 209,
             sm_name(container.images[static_cast<size_t>(disputed)].target) +
                 ": NVIDIA promises no binary compatibility between desktop and Tegra chips",
             std::nullopt};
@@ -287,7 +288,7 @@ LoadVerdict load_linked(const Container& linked, const std::vector<const Contain
   LoadVerdict own = load_container(linked, device, driver, environment, rules);
   if (loads(own) || own.error != 209) return own; // no fallback from a damaged image
   if (parts.empty()) return own;
-  LoadVerdict result{Outcome::linked, -1, 0, "linked at run time from relocatable parts",
+  LoadVerdict result{LoadOutcome::linked, -1, 0, "linked at run time from relocatable parts",
                      std::nullopt};
   size_t added = 0;
   for (const Container* part : parts) {
@@ -306,22 +307,22 @@ LoadVerdict load_linked(const Container& linked, const std::vector<const Contain
 }
 
 bool loads(const LoadVerdict& verdict) {
-  return verdict.outcome != Outcome::none && verdict.outcome != Outcome::may_fail;
+  return verdict.outcome != LoadOutcome::none && verdict.outcome != LoadOutcome::may_fail;
 }
 
-std::string outcome_name(Outcome outcome) {
+std::string outcome_name(LoadOutcome outcome) {
   switch (outcome) {
-  case Outcome::native:
+  case LoadOutcome::native:
     return "native";
-  case Outcome::same_major:
+  case LoadOutcome::same_major:
     return "same-major";
-  case Outcome::jit:
+  case LoadOutcome::jit:
     return "jit";
-  case Outcome::linked:
+  case LoadOutcome::linked:
     return "linked";
-  case Outcome::may_fail:
+  case LoadOutcome::may_fail:
     return "may-fail";
-  case Outcome::none:
+  case LoadOutcome::none:
     return "none";
   }
   return "none";

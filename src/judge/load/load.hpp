@@ -36,7 +36,7 @@ struct LoadEnvironment {
   bool jit_cache_warm = false;  // the compiled PTX is in ~/.nv/ComputeCache: used all the same
 };
 
-enum class Outcome {
+enum class LoadOutcome {
   native,     // SASS for exactly this capability
   same_major, // SASS for a lower minor of the same major, or for the family
   jit,        // PTX, compiled by the driver
@@ -46,7 +46,7 @@ enum class Outcome {
 };
 
 struct LoadVerdict {
-  Outcome outcome = Outcome::none;
+  LoadOutcome outcome = LoadOutcome::none;
   int image = -1;             // index into Container::images, -1 when none
   int error = 0;              // CUDA error that the program sees; 0 when it loads
   std::string reason;         // one clause, without the GPU's name
@@ -72,6 +72,6 @@ LoadVerdict load_linked(const Container& linked, const std::vector<const Contain
 
 bool loads(const LoadVerdict& verdict);
 
-std::string outcome_name(Outcome outcome); // "same-major"
+std::string outcome_name(LoadOutcome outcome); // "same-major"
 
 } // namespace gpuvet

@@ -12,20 +12,20 @@ using testing::driver;
 using testing::load;
 using testing::rules;
 
-Outcome outcome(const std::string& words, uint32_t sm) {
+LoadOutcome outcome(const std::string& words, uint32_t sm) {
   return load(words, sm).outcome;
 }
 
 TEST(Sass, RunsOnEqualOrHigherMinorOfItsMajor) {
-  EXPECT_EQ(outcome("sm_86", 89), Outcome::same_major);
-  EXPECT_EQ(outcome("sm_80", 86), Outcome::same_major);
-  EXPECT_EQ(outcome("sm_70", 75), Outcome::same_major);
-  EXPECT_EQ(outcome("sm_60", 61), Outcome::same_major);
-  EXPECT_EQ(outcome("sm_50", 52), Outcome::same_major);
-  EXPECT_EQ(outcome("sm_100", 103), Outcome::same_major);
-  EXPECT_EQ(outcome("sm_120", 121), Outcome::same_major); // GB10 is no Tegra here
-  EXPECT_EQ(outcome("sm_89", 86), Outcome::none);
-  EXPECT_EQ(outcome("sm_103", 100), Outcome::none);
+  EXPECT_EQ(outcome("sm_86", 89), LoadOutcome::same_major);
+  EXPECT_EQ(outcome("sm_80", 86), LoadOutcome::same_major);
+  EXPECT_EQ(outcome("sm_70", 75), LoadOutcome::same_major);
+  EXPECT_EQ(outcome("sm_60", 61), LoadOutcome::same_major);
+  EXPECT_EQ(outcome("sm_50", 52), LoadOutcome::same_major);
+  EXPECT_EQ(outcome("sm_100", 103), LoadOutcome::same_major);
+  EXPECT_EQ(outcome("sm_120", 121), LoadOutcome::same_major); // GB10 is no Tegra here
+  EXPECT_EQ(outcome("sm_89", 86), LoadOutcome::none);
+  EXPECT_EQ(outcome("sm_103", 100), LoadOutcome::none);
 }
 
 TEST(Sass, NeverAcrossMajors) {
@@ -36,15 +36,15 @@ TEST(Sass, NeverAcrossMajors) {
 }
 
 TEST(Sass, ArchitectureSpecificIsExact) {
-  EXPECT_EQ(outcome("sm_90a", 90), Outcome::native);
+  EXPECT_EQ(outcome("sm_90a", 90), LoadOutcome::native);
   EXPECT_EQ(load("sm_90a compute_90a", 100).error, 209); // nothing for Blackwell
   EXPECT_EQ(load("sm_100a", 103).error, 209);
 }
 
 TEST(Sass, FamilySpecificFollowsTheTable) {
-  EXPECT_EQ(outcome("sm_100f", 100), Outcome::native);
-  EXPECT_EQ(outcome("sm_100f", 103), Outcome::same_major);
-  EXPECT_EQ(outcome("sm_120f", 121), Outcome::same_major);
+  EXPECT_EQ(outcome("sm_100f", 100), LoadOutcome::native);
+  EXPECT_EQ(outcome("sm_100f", 103), LoadOutcome::same_major);
+  EXPECT_EQ(outcome("sm_120f", 121), LoadOutcome::same_major);
   EXPECT_EQ(load("sm_100f", 120).error, 209);
   EXPECT_EQ(load("sm_103f", 100).error, 209);
   EXPECT_EQ(load("sm_90f", 90).error, 209); // there is no family 9.x
@@ -52,12 +52,12 @@ TEST(Sass, FamilySpecificFollowsTheTable) {
 
 TEST(Sass, TegraIsDisputedNeverACertainYes) {
   LoadVerdict orin = load("sm_80", 87);
-  EXPECT_EQ(orin.outcome, Outcome::may_fail);
+  EXPECT_EQ(orin.outcome, LoadOutcome::may_fail);
   EXPECT_EQ(orin.error, 209);
-  EXPECT_EQ(outcome("sm_87", 87), Outcome::native);
-  EXPECT_EQ(outcome("sm_80 compute_80", 87), Outcome::jit);
-  EXPECT_EQ(outcome("sm_87", 89), Outcome::may_fail);
-  EXPECT_EQ(outcome("sm_90", 87), Outcome::none);
+  EXPECT_EQ(outcome("sm_87", 87), LoadOutcome::native);
+  EXPECT_EQ(outcome("sm_80 compute_80", 87), LoadOutcome::jit);
+  EXPECT_EQ(outcome("sm_87", 89), LoadOutcome::may_fail);
+  EXPECT_EQ(outcome("sm_90", 87), LoadOutcome::none);
 }
 
 TEST(Selection, SassBeatsPtxAndTheHighestWins) {
@@ -81,12 +81,12 @@ TEST(Selection, DamageHasNoSecondChoice) {
 }
 
 TEST(Ptx, RunsOnEverythingNotOlder) {
-  EXPECT_EQ(outcome("compute_52", 75), Outcome::jit);
-  EXPECT_EQ(outcome("compute_52", 121), Outcome::jit);
-  EXPECT_EQ(outcome("compute_72", 90), Outcome::jit); // Tegra targets included
+  EXPECT_EQ(outcome("compute_52", 75), LoadOutcome::jit);
+  EXPECT_EQ(outcome("compute_52", 121), LoadOutcome::jit);
+  EXPECT_EQ(outcome("compute_72", 90), LoadOutcome::jit); // Tegra targets included
   EXPECT_EQ(load("compute_90", 89).error, 209);
   EXPECT_EQ(load("compute_90a", 100).error, 209);
-  EXPECT_EQ(outcome("compute_100f", 103), Outcome::jit);
+  EXPECT_EQ(outcome("compute_100f", 103), LoadOutcome::jit);
   EXPECT_EQ(load("compute_100f", 120).error, 209);
 }
 
@@ -96,7 +96,7 @@ TEST(Ptx, NeedsADriverThatKnowsItsIsa) {
   EXPECT_EQ(load_container(nine, device(90), &old, {}, rules()).error, 222);
   nine.images[0].version_major = 8;
   nine.images[0].version_minor = 2; // CUDA 12.2 = branch 535
-  EXPECT_EQ(load_container(nine, device(90), &old, {}, rules()).outcome, Outcome::jit);
+  EXPECT_EQ(load_container(nine, device(90), &old, {}, rules()).outcome, LoadOutcome::jit);
   nine.images[0].version_minor = 3;
   EXPECT_EQ(load_container(nine, device(90), &old, {}, rules()).error, 222);
 }
@@ -113,13 +113,13 @@ TEST(Ptx, BareTextIsCompiledWhateverItIsFor) {
   EXPECT_EQ(load_container(text, device(90), nullptr, {}, rules()).error, 218);
   EXPECT_EQ(load_container(text, device(90), nullptr, {.disable_ptx_jit = true}, rules()).error,
             223);
-  EXPECT_EQ(load_container(text, device(100), nullptr, {}, rules()).outcome, Outcome::jit);
+  EXPECT_EQ(load_container(text, device(100), nullptr, {}, rules()).outcome, LoadOutcome::jit);
 }
 
 TEST(Ptx, RelocatableTextMayNeedMore) {
   Container text = container("compute_80");
   text.images[0].kind = ImageKind::relocatable_ptx;
-  EXPECT_EQ(load_container(text, device(90), nullptr, {}, rules()).outcome, Outcome::may_fail);
+  EXPECT_EQ(load_container(text, device(90), nullptr, {}, rules()).outcome, LoadOutcome::may_fail);
   text.images.push_back(testing::image("compute_75"));
   EXPECT_EQ(load_container(text, device(90), nullptr, {}, rules()).image, 1);
 }
@@ -128,7 +128,7 @@ TEST(Environment, Switches) {
   EXPECT_EQ(load("sm_90 compute_80", 90, {.force_ptx_jit = true}).image, 1);
   EXPECT_EQ(load("sm_90", 90, {.force_ptx_jit = true}).error, 209);
   EXPECT_EQ(load("compute_80", 90, {.disable_ptx_jit = true}).error, 223);
-  EXPECT_EQ(load("sm_90 compute_80", 90, {.disable_ptx_jit = true}).outcome, Outcome::native);
+  EXPECT_EQ(load("sm_90 compute_80", 90, {.disable_ptx_jit = true}).outcome, LoadOutcome::native);
   EXPECT_EQ(load("sm_80", 90, {.disable_ptx_jit = true}).error, 209);
 }
 
@@ -143,7 +143,7 @@ TEST(Kinds, LtoIsNeverLoadedAndUnknownKindsAreIgnored) {
 TEST(Kinds, OneThatCrashedADriverIsNeverAYes) {
   Container odd = container("sm_90 compute_80");
   odd.images[1].kind = static_cast<ImageKind>(0x10);
-  EXPECT_EQ(load_container(odd, device(90), nullptr, {}, rules()).outcome, Outcome::may_fail);
+  EXPECT_EQ(load_container(odd, device(90), nullptr, {}, rules()).outcome, LoadOutcome::may_fail);
 }
 
 TEST(Malformed, LosesTheWholeContainer) {
@@ -164,8 +164,10 @@ TEST(Malformed, LosesTheWholeContainer) {
 TEST(Linked, FallsBackToThePartsOnlyWhenItHasNothing) {
   Container linked = container("sm_80"), part = container("sm_80 compute_80");
   std::vector<const Container*> parts = {&part, &part};
-  EXPECT_EQ(load_linked(linked, parts, device(80), nullptr, {}, rules()).outcome, Outcome::native);
-  EXPECT_EQ(load_linked(linked, parts, device(90), nullptr, {}, rules()).outcome, Outcome::linked);
+  EXPECT_EQ(load_linked(linked, parts, device(80), nullptr, {}, rules()).outcome,
+            LoadOutcome::native);
+  EXPECT_EQ(load_linked(linked, parts, device(90), nullptr, {}, rules()).outcome,
+            LoadOutcome::linked);
   Container sass_only = container("sm_80");
   parts[1] = &sass_only;
   EXPECT_EQ(load_linked(linked, parts, device(90), nullptr, {}, rules()).error, 300);

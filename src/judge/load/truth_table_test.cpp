@@ -162,7 +162,7 @@ TEST(TruthTable, EveryMeasuredLineIsPredicted) {
                           device(90), &driver, environment_of(row), rules());
     EXPECT_EQ(loads(verdict), row.result == "loaded")
         << row.id << " | " << row.images << " | " << verdict.reason;
-    EXPECT_EQ(verdict.outcome == Outcome::may_fail, false) << row.id << verdict.reason;
+    EXPECT_EQ(verdict.outcome == LoadOutcome::may_fail, false) << row.id << verdict.reason;
     if (row.result == "error") {
       EXPECT_EQ(verdict.error, row.error)
           << row.id << " | " << row.images << " | " << verdict.reason;

@@ -47,7 +47,7 @@ std::string images_text(const Container& container) {
 
 Cell load_cell(const LoadVerdict& load) {
   if (loads(load)) return {outcome_name(load.outcome), State::ok};
-  if (load.outcome == Outcome::may_fail) return {"may-fail", State::warning};
+  if (load.outcome == LoadOutcome::may_fail) return {"may-fail", State::warning};
   return {load.error ? fmt::format("none {}", load.error) : "none", State::fault};
 }
 

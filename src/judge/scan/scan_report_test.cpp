@@ -117,8 +117,8 @@ TEST(Containers, LinkedOnesAreJudgedWithTheirParts) {
   one.binary.containers[0].role = Role::linked;
   one.binary.containers[1].role = Role::relocatable;
   auto verdicts = container_verdicts(one.binary, device(90), nullptr, {}, rules());
-  EXPECT_EQ(verdicts[0].outcome, Outcome::linked);
-  EXPECT_EQ(verdicts[1].outcome, Outcome::jit);
+  EXPECT_EQ(verdicts[0].outcome, LoadOutcome::linked);
+  EXPECT_EQ(verdicts[1].outcome, LoadOutcome::jit);
 }
 
 } // namespace
