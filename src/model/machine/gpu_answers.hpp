@@ -28,7 +28,10 @@ struct Asked {
   std::string call;       // under way when it hung or crashed: "nvmlDeviceGetUUID(GPU 3)"
   int signal = 0;
   std::string library; // file that the loader gave, "/usr/lib/.../libcuda.so.580.65.06"
-  double seconds = 0;  // taken in all
+  // Not empty: the loader found none (its text); `library` comes from a folder that programs do not
+  // search by themselves.
+  std::string loader_problem;
+  double seconds = 0; // taken in all
 };
 
 // Value, or the NVML code that came instead ("Not Supported" is an answer too).
@@ -48,7 +51,10 @@ struct NvmlProcess {
 
 struct NvmlGpu {
   uint32_t index = 0;
-  int error = 0; // of getting the handle, or the code after which the GPU was given up (15: lost)
+  // 0: it answers. Else the code of getting its handle, after which it was given up (15: lost), or
+  // that it gave to other calls (16: needs a reset); -1: no answer, error_text says why: the
+  // library hung or crashed there, or time was over.
+  int error = 0;
   std::string error_text;
   std::string name, uuid, pci_address, serial, vbios, brand;      // empty: see error
   NvmlValue<uint32_t> minor;                                      // /dev/nvidiaN
@@ -76,7 +82,8 @@ struct NvmlGpu {
   NvmlValue<uint32_t> fabric_state; // 0 not supported, 1 not started, 2 in progress, 3 completed
   NvmlValue<int> fabric_status;     // nvmlReturn of the registration, when completed
   NvmlValue<bool> inforom_ok;
-  NvmlValue<uint32_t> virtualization; // 0 none, 1 passthrough, 2 vGPU, 3 host vGPU, 4 host VSGA
+  NvmlValue<uint32_t> recovery_action; // 0 none, 1 reset, 2 reboot, 3 drain P2P, 4 drain and reset
+  NvmlValue<uint32_t> virtualization;  // 0 none, 1 passthrough, 2 vGPU, 3 host vGPU, 4 host VSGA
   NvmlValue<bool> vgpu_licensed;
   NvmlValue<std::string> gsp_firmware;
   NvmlValue<std::vector<NvmlProcess>> processes;
@@ -84,6 +91,7 @@ struct NvmlGpu {
 
 struct NvmlAnswers {
   Asked asked;
+  std::string library_version;          // nvmlSystemGetNVMLVersion; told even where init fails
   std::string driver_version;           // nvmlSystemGetDriverVersion
   std::optional<uint32_t> cuda_version; // 13000
   std::optional<uint32_t> count;
@@ -93,11 +101,13 @@ struct NvmlAnswers {
 
 struct CudaDevice {
   int ordinal = 0;
-  int error = 0;
+  int error = 0; // of cuDeviceGet; -1: no answer, error_text says why
+  std::string error_text;
   std::string name, uuid, pci_address;
   std::optional<uint32_t> capability; // x 10
   std::optional<uint64_t> memory_bytes;
   std::optional<bool> managed_memory;
+  std::optional<bool> pageable_memory; // reaches the memory of programs: HMM or ATS
   // Only with a context, which is made when it was asked for.
   std::optional<int> context_error;
 };
