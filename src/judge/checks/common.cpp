@@ -1,0 +1,188 @@
+#include "judge/checks/common.hpp"
+
+#include "judge/doctor/diagnose.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cctype>
+
+namespace gpuvet {
+
+bool in_container(const Machine& machine) {
+  const Observed<ContainerKind>& kind = machine.surroundings.container;
+  return kind && *kind != ContainerKind::none;
+}
+
+bool in_container(const Machine& machine, ContainerKind kind) {
+  return machine.surroundings.container && *machine.surroundings.container == kind;
+}
+
+bool has_gpu(const Machine& machine) {
+  return gpu_count(machine) > 0 || machine.surroundings.wsl || machine.surroundings.jetson;
+}
+
+size_t gpu_count(const Machine& machine) {
+  if (machine.nvml.asked.state == AskState::answered && machine.nvml.count)
+    return *machine.nvml.count;
+  return pci_gpus(machine).size();
+}
+
+bool module_loaded(const Machine& machine, std::string_view name) {
+  const auto& modules = machine.kernel.modules;
+  return modules && std::any_of(modules->begin(), modules->end(),
+                                [&](const KernelModule& module) { return module.name == name; });
+}
+
+std::optional<Version> driver_version(const Machine& machine) {
+  if (machine.kernel.module_version) return parse_version(*machine.kernel.module_version);
+  return parse_version(machine.nvml.driver_version);
+}
+
+// NVML's number is that of the libcuda that it finds, a compat one included: the branch decides.
+std::optional<Version> driver_cuda(const Machine& machine, const Facts& facts) {
+  std::optional<Version> version = driver_version(machine);
+  auto rules = facts.load_rules();
+  if (version && rules) {
+    const DriverBranch* found = nullptr;
+    for (const DriverBranch& branch : (*rules)->branches)
+      if (branch.branch <= version->major()) found = &branch;
+    if (found && (found->branch == version->major() || found != &(*rules)->branches.back()))
+      return found->cuda;
+  }
+  auto api = machine.cuda.driver_api ? machine.cuda.driver_api : machine.nvml.cuda_version;
+  return api ? parse_version(cuda_name(*api)) : std::nullopt;
+}
+
+std::string first_gpu_name(const Machine& machine) {
+  for (const NvmlGpu& gpu : machine.nvml.gpus)
+    if (!gpu.name.empty()) return gpu.name;
+  for (const auto& [address, information] : machine.kernel.proc_gpu_information)
+    if (auto at = information.find("Model"); at != information.end()) return at->second;
+  std::vector<const PciFunction*> gpus = pci_gpus(machine);
+  return gpus.empty() ? "the GPU" : "GPU " + gpus.front()->id;
+}
+
+std::string version_of_path(std::string_view path) {
+  size_t at = path.rfind(".so.");
+  return at == std::string_view::npos ? std::string() : std::string(path.substr(at + 4));
+}
+
+const ResolvedSoname* resolved(const Machine& machine, std::string_view soname) {
+  for (const ResolvedSoname& entry : machine.loader.sonames)
+    if (entry.soname == soname && !entry.found.path.empty()) return &entry;
+  return nullptr;
+}
+
+std::string_view folder_of(std::string_view path) {
+  size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+}
+
+std::string_view name_of(std::string_view path) {
+  size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+bool below(std::string_view path, std::string_view folder) {
+  while (folder.size() > 1 && folder.ends_with('/'))
+    folder.remove_suffix(1);
+  return !folder.empty() && path.starts_with(folder) &&
+         (path.size() == folder.size() || path[folder.size()] == '/' || folder == "/");
+}
+
+const LoaderState::Folder* conf_line(const Machine& machine, std::string_view path) {
+  std::string_view folder = folder_of(path);
+  for (const LoaderState::Folder& line : machine.loader.conf_folders) {
+    std::string_view named = line.path;
+    while (named.size() > 1 && named.ends_with('/'))
+      named.remove_suffix(1);
+    if (named == folder) return &line;
+  }
+  return nullptr;
+}
+
+std::string variable(const Machine& machine, const std::string& name) {
+  auto at = machine.environment.find(name);
+  return at == machine.environment.end() ? std::string() : at->second;
+}
+
+std::vector<SetHere> in_force(const Machine& machine, const std::string& name) {
+  std::vector<SetHere> found;
+  if (auto at = machine.environment.find(name); at != machine.environment.end())
+    found.push_back({at->second, fmt::format("environment: {}={}", name, at->second), true});
+  if (!machine.processes) return found;
+  for (const GpuProcess& process : *machine.processes)
+    if (auto at = process.environment.find(name); at != process.environment.end())
+      found.push_back(
+          {at->second,
+           fmt::format("/proc/{}/environ ({}): {}={}", process.pid, process.name, name, at->second),
+           false});
+  return found;
+}
+
+namespace {
+
+// The value that a line such as `export NAME="value"` gives; nullopt: it sets another variable.
+std::optional<std::string> assigned(std::string_view text, std::string_view name) {
+  for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    bool starts = at == 0 || (!std::isalnum(static_cast<unsigned char>(text[at - 1])) &&
+                              text[at - 1] != '_' && text[at - 1] != '$' && text[at - 1] != '{');
+    std::string_view rest = text.substr(at + name.size());
+    if (!starts || !(rest.starts_with('=') || rest.starts_with(' '))) continue;
+    std::string_view before = text.substr(0, at);
+    if (before.find('#') != std::string_view::npos) return std::nullopt;
+    if (rest.starts_with(' ') && before.find("setenv") == std::string_view::npos) continue;
+    rest.remove_prefix(1);
+    rest =
+        rest.substr(0, rest.find_first_of(" ;\t", rest.starts_with('"') ? rest.find('"', 1) : 0));
+    std::string value;
+    for (char c : rest)
+      if (c != '"' && c != '\'') value += c;
+    return value;
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
+std::vector<SetHere> settings_of(const Machine& machine, const std::string& name) {
+  std::vector<SetHere> found = in_force(machine, name);
+  for (const SettingLine& line : machine.toolkits.settings)
+    if (std::optional<std::string> value = assigned(line.text, name))
+      found.push_back({*value, fmt::format("{}:{}: {}", line.file, line.line, line.text), false});
+  return found;
+}
+
+bool switched_on(std::string_view value) {
+  std::string word = lower_case(value);
+  return !word.empty() && word != "0" && word != "false" && word != "no" && word != "off";
+}
+
+std::string counted(size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::vector<std::string> split(std::string_view text, std::string_view separators) {
+  std::vector<std::string> parts;
+  while (!text.empty()) {
+    size_t end = text.find_first_of(separators);
+    if (end != 0) parts.emplace_back(text.substr(0, end));
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(end + 1);
+  }
+  return parts;
+}
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower)
+    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return lower;
+}
+
+std::string cuda_name(uint32_t number) {
+  return fmt::format("{}.{}", number / 1000, number % 1000 / 10);
+}
+
+} // namespace gpuvet

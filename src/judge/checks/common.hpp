@@ -1,0 +1,71 @@
+// What the checks of several subjects ask of a machine.
+#pragma once
+
+#include "base/version.hpp"
+#include "judge/doctor/check.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gpuvet {
+
+// --- where we are ------------------------------------------------------------------------------
+
+// Seen to be in one; "not known" counts as no.
+bool in_container(const Machine& machine);
+bool in_container(const Machine& machine, ContainerKind kind);
+
+// Anything tells of a GPU of NVIDIA: the PCI bus, NVML, WSL, Jetson.
+bool has_gpu(const Machine& machine);
+// GPUs that work: NVML's, else those on the PCI bus.
+size_t gpu_count(const Machine& machine);
+
+// --- driver ------------------------------------------------------------------------------------
+
+bool module_loaded(const Machine& machine, std::string_view name);
+// Of the loaded module, else what NVML says; nullopt: neither is known.
+std::optional<Version> driver_version(const Machine& machine);
+// Highest CUDA version that the driver itself serves, apart from cuda-compat libraries.
+std::optional<Version> driver_cuda(const Machine& machine, const Facts& facts);
+// "NVIDIA H100 80GB HBM3", or the PCI id, or "the GPU".
+std::string first_gpu_name(const Machine& machine);
+
+// The last part of a driver library's name: "580.65.06" of ".../libcuda.so.580.65.06".
+std::string version_of_path(std::string_view path);
+
+// --- loader ------------------------------------------------------------------------------------
+
+const ResolvedSoname* resolved(const Machine& machine, std::string_view soname);
+std::string_view folder_of(std::string_view path);
+std::string_view name_of(std::string_view path);
+bool below(std::string_view path, std::string_view folder); // in it, or deeper
+// The line of the loader's settings that names the folder of `path`; null: none.
+const LoaderState::Folder* conf_line(const Machine& machine, std::string_view path);
+
+// --- environment -------------------------------------------------------------------------------
+
+// A variable as it is set here, in a running GPU process, or by a start-up file.
+struct SetHere {
+  std::string value;
+  std::string where; // evidence line
+  bool here = false; // in this environment
+};
+std::vector<SetHere> settings_of(const Machine& machine, const std::string& name);
+// As settings_of(), of this environment and of processes only: what is in force.
+std::vector<SetHere> in_force(const Machine& machine, const std::string& name);
+// Value in this environment; empty: not set.
+std::string variable(const Machine& machine, const std::string& name);
+// Switches are on with anything but "", "0", "false", "no", "off".
+bool switched_on(std::string_view value);
+
+// --- words -------------------------------------------------------------------------------------
+
+// "3 GPUs", "1 GPU"
+std::string counted(size_t count, std::string_view noun);
+std::vector<std::string> split(std::string_view text, std::string_view separators);
+std::string lower_case(std::string_view text);
+std::string cuda_name(uint32_t number); // "13.0" of 13000
+
+} // namespace gpuvet
