@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 namespace gpuvet {
 namespace {
@@ -104,8 +105,51 @@ void read_checks(FactFile& file, const std::string& area, CheckTables& tables) {
   }
 }
 
+namespace {
+
+// What each of NVIDIA's words for an action asks for, in the form of fixes.
+using Actions = std::map<std::string, std::vector<CheckFix>>;
+
+Actions read_actions(FactFile& file) {
+  Actions actions;
+  for (const PackedRow& packed : file.rows("action")) {
+    FactRow row(file, packed);
+    std::vector<CheckFix>& fixes = actions[row.text("id")];
+    row.text("title");
+    if (std::string command = row.text_if("command"); !command.empty())
+      fixes.push_back({{}, command, false, safety(row), {}});
+    Safety of_steps = fixes.empty() ? Safety::safe : fixes.front().safety;
+    for (const std::string& step : row.list("steps"))
+      fixes.push_back({{}, step, true, of_steps, {}});
+    row.source();
+    row.end();
+  }
+  return actions;
+}
+
+// The command first, then the code's own steps, then those of its action.
+std::vector<CheckFix> xid_fixes(FactRow& row, const std::string& id, const Actions& actions,
+                                const std::string& action) {
+  auto at = actions.find(action);
+  if (at == actions.end()) {
+    row.refuse("there is no action '" + action + "'");
+    return {};
+  }
+  std::vector<CheckFix> fixes = at->second;
+  auto first_step =
+      std::find_if(fixes.begin(), fixes.end(), [](const CheckFix& fix) { return fix.prose; });
+  for (const std::string& step : row.list("steps"))
+    first_step = fixes.insert(first_step, {{}, step, true, Safety::safe, {}}) + 1;
+  for (CheckFix& fix : fixes)
+    fix.check = id;
+  return fixes;
+}
+
+} // namespace
+
 // An Xid is a check of the kernel log.
 void read_xids(FactFile& file, CheckTables& tables) {
+  const Actions actions = read_actions(file);
   for (const PackedRow& packed : file.rows("xid")) {
     FactRow row(file, packed);
     Xid xid;
@@ -125,11 +169,7 @@ void read_xids(FactFile& file, CheckTables& tables) {
     check.cause = xid.meaning;
     check.blame = xid.blame;
     check.action = xid.action;
-    for (const std::string& step : row.list("steps"))
-      check.fixes.push_back({check.id, step, true, Safety::needs_root, {}});
-    if (std::string command = row.text_if("command"); !command.empty())
-      check.fixes.insert(check.fixes.begin(),
-                         {check.id, command, false, Safety::restarts_service, {}});
+    check.fixes = xid_fixes(row, check.id, actions, xid.action);
     for (uint32_t other : xid.with)
       check.hides.push_back(fmt::format("xid-{}", other));
     xid.source = check.source = row.source();

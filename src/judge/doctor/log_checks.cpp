@@ -23,6 +23,11 @@ std::string gpu_name(const Machine& machine, const std::string& pci_address) {
   return pci_address.empty() ? "a GPU" : "GPU " + pci_address;
 }
 
+// As nvidia-smi -i takes it: the log leaves out the function.
+std::string function_address(const std::string& pci_address) {
+  return pci_address.find('.') == std::string::npos ? pci_address + ".0" : pci_address;
+}
+
 std::string times(const XidEvent& event) {
   std::string text = event.count == 1 ? "once" : fmt::format("{} times", event.count);
   if (event.first_s && event.last_s && event.count > 1)
@@ -65,6 +70,7 @@ Outcome xid_outcome(const CheckRow& row, const Machine& machine) {
     if (event.sxid || event.code != code) continue;
     if (outcome.evidence.empty())
       outcome.fields = {{"gpu", gpu_name(machine, event.pci_address)},
+                        {"pci", function_address(event.pci_address)},
                         {"detail", event.detail},
                         {"process", event.process},
                         {"count", fmt::format("{}", event.count)}};

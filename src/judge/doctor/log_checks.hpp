@@ -8,7 +8,8 @@ namespace gpuvet {
 // Fires when a line matches row.log; named groups become fields, the lines evidence.
 Outcome log_outcome(const CheckRow& row, const Machine& machine);
 
-// Fires when the driver has logged the Xid of row "xid-NN". Fields: gpu, count, detail, process.
+// Fires when the driver has logged the Xid of row "xid-NN". Fields: gpu, pci,
+// count, detail, process.
 Outcome xid_outcome(const CheckRow& row, const Machine& machine);
 
 } // namespace gpuvet
