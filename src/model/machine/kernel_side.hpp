@@ -33,6 +33,7 @@ struct PciFunction {
   std::optional<bool> config_all_ones; // config space reads 0xff: fell off the bus
   std::optional<uint64_t> aer_correctable, aer_nonfatal, aer_fatal; // totals since boot
   std::string runtime_power;                                        // power/control: "on", "auto"
+  std::string runtime_status;   // power/runtime_status: "active", "suspended"
   std::string iommu_group_type; // "DMA", "DMA-FQ", "identity"; empty: no IOMMU group
   std::optional<bool> enabled;
   std::optional<uint64_t> interrupts; // message-signalled ones, /sys/.../msi_irqs
