@@ -1,6 +1,8 @@
 #include "probe/source/file_questions.hpp"
 
+#include "formats/object/kernel_module.hpp"
 #include "os/file_entry.hpp"
+#include "os/file_map.hpp"
 
 namespace gpuvet {
 namespace {
@@ -57,8 +59,12 @@ Result<PackageCode> gpu_code_at(const std::string&, const std::string& shown) {
   return fail("reading GPU code is not available yet", shown);
 }
 
-Result<ModuleInfo> module_info_at(const std::string&, const std::string& shown) {
-  return fail("reading a module file is not available yet", shown);
+Result<ModuleInfo> module_info_at(const std::string& real, const std::string& shown) {
+  auto map = map_file(real);
+  if (!map) return fail(map.error().what, shown);
+  auto info = read_module_info(map->bytes(), shown);
+  if (map->changed()) return fail("the file changed while it was read", shown);
+  return info;
 }
 
 Result<std::string> text_after_at(const std::string&, const std::string& shown,
