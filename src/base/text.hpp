@@ -34,7 +34,7 @@ std::string_view unquoted(std::string_view text);
 bool holds_word(std::string_view text, std::string_view word); // anywhere in it
 std::string lower_case(std::string_view text);                 // ASCII only
 
-// "a, b, c" of a list, with the separator given.
-std::string joined(const std::vector<std::string>& parts, std::string_view separator);
+// "a, b, c"
+std::string joined(const std::vector<std::string>& parts, std::string_view separator = ", ");
 
 } // namespace gpuvet
