@@ -70,7 +70,7 @@ bool holds_word(std::string_view text, std::string_view word) {
   return text.find(word) != std::string_view::npos;
 }
 
-std::string lower_case(std::string_view text) {
+std::string lower_ascii(std::string_view text) {
   std::string lower(text);
   for (char& c : lower)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');

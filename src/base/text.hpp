@@ -32,7 +32,7 @@ std::optional<uint64_t> hexadecimal_number(std::string_view text);
 std::string_view unquoted(std::string_view text);
 
 bool holds_word(std::string_view text, std::string_view word); // anywhere in it
-std::string lower_case(std::string_view text);                 // ASCII only
+std::string lower_ascii(std::string_view text);
 
 // "a, b, c"
 std::string joined(const std::vector<std::string>& parts, std::string_view separator = ", ");

@@ -34,7 +34,7 @@ KernelModule read_module(const Source& source, const std::vector<std::string>& f
   std::string folder = kDetails + module.name;
   module.version = first_line(source, folder + "/version");
   module.srcversion = first_line(source, folder + "/srcversion");
-  module.state = fields.size() > 4 ? lower_case(fields[4]) : "";
+  module.state = fields.size() > 4 ? lower_ascii(fields[4]) : "";
   if (fields.size() > 2) module.references = decimal_number(fields[2]);
   if (auto holders = source.list(folder + "/holders")) module.holders = *holders;
   if (has_telling_parameters(module.name)) module.parameters = parameters_of(source, module.name);
