@@ -25,12 +25,18 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     return add(std::move(json));
   }
   bool number_integer(number_integer_t value) override {
-    return number(static_cast<double>(value));
+    auto bits = static_cast<uint64_t>(value);
+    return number(static_cast<double>(value), value < 0 ? ~bits + 1 : bits, value < 0);
   }
   bool number_unsigned(number_unsigned_t value) override {
-    return number(static_cast<double>(value));
+    return number(static_cast<double>(value), value, false);
   }
-  bool number_float(number_float_t value, const string_t&) override { return number(value); }
+  bool number_float(number_float_t value, const string_t&) override {
+    Json json;
+    json.kind = Json::Kind::number;
+    json.number = value;
+    return add(std::move(json));
+  }
   bool string(string_t& value) override {
     Json text;
     text.kind = Json::Kind::text;
@@ -52,10 +58,13 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
-  bool number(double value) {
+  bool number(double value, uint64_t magnitude, bool negative) {
     Json json;
     json.kind = Json::Kind::number;
     json.number = value;
+    json.whole = true;
+    json.negative = negative;
+    json.magnitude = magnitude;
     return add(std::move(json));
   }
 

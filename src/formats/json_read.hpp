@@ -1,10 +1,12 @@
 // JSON documents of a few kilobytes: manifests of container images and the like. Numbers become
-// doubles. A document is untrusted: nesting is limited, a name given twice keeps its first value.
+// doubles, whole ones are kept exactly beside that. A document is untrusted: nesting is limited, a
+// name given twice keeps its first value.
 #pragma once
 
 #include "base/result.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +19,8 @@ struct Json {
   Kind kind = Kind::null;
   bool boolean = false;
   double number = 0;
+  bool whole = false, negative = false; // a whole number that fits 64 bits: magnitude and sign
+  uint64_t magnitude = 0;
   std::string text;
   std::vector<Json> items;       // of a list; values of an object
   std::vector<std::string> keys; // of an object, one per item
