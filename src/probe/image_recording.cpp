@@ -39,7 +39,8 @@ Result<std::shared_ptr<Recording>> load_recording(const std::string& path) {
     documents.push_back(std::move(*document));
     if (base.empty()) break;
     if (documents.size() > kMostBases)
-      return fail("its bases are more than " + std::to_string(kMostBases) + " deep, or go in a ring",
+      return fail("its bases are more than " + std::to_string(kMostBases) +
+                      " deep, or go in a ring",
                   first);
     file = file_of(join_path(parent_folder(file), base));
   }

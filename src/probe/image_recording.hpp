@@ -1,5 +1,5 @@
-// Finds a recording on disk: a file as `gpuvet snapshot` wrote it (JSON, plain or zstd), or a folder
-// with recording.json. The bases that it names are found beside it and laid under it.
+// Finds a recording on disk: a file as `gpuvet snapshot` wrote it (JSON, plain or zstd), or a
+// folder with recording.json. The bases that it names are found beside it and laid under it.
 #pragma once
 
 #include "base/result.hpp"

@@ -1,6 +1,5 @@
-#include "probe/image_recording.hpp"
-
 #include "formats/recording/recording.hpp"
+#include "probe/image_recording.hpp"
 
 #include <gtest/gtest.h>
 
