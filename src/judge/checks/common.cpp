@@ -1,5 +1,6 @@
 #include "judge/checks/common.hpp"
 
+#include "base/text.hpp"
 #include "judge/doctor/diagnose.hpp"
 
 #include <fmt/core.h>
@@ -63,6 +64,63 @@ std::string first_gpu_name(const Machine& machine) {
   return gpus.empty() ? "the GPU" : "GPU " + gpus.front()->id;
 }
 
+std::vector<std::string> gpu_segments(const Machine& machine, const Facts& facts) {
+  std::vector<std::string> segments;
+  auto gpus = facts.gpus();
+  for (const PciFunction* function : pci_gpus(machine)) {
+    std::string segment;
+    if (gpus)
+      if (const Gpu* gpu = find_gpu(**gpus, function->id).gpu) segment = gpu->segment;
+    segments.push_back(segment);
+  }
+  if (!segments.empty() || !gpus) return segments;
+  for (const NvmlGpu& answer : machine.nvml.gpus) {
+    const Gpu* gpu = answer.name.empty() ? nullptr : find_gpu(**gpus, answer.name).gpu;
+    segments.push_back(gpu ? gpu->segment : std::string());
+  }
+  return segments;
+}
+
+namespace {
+
+std::optional<Picked> picked(const Machine& machine, std::string_view soname,
+                             const std::string& real_path, const std::vector<LibraryFile>& files) {
+  Picked found;
+  if (const ResolvedSoname* entry = resolved(machine, soname)) {
+    found.edge = &entry->found;
+    found.path = entry->found.path;
+    found.real_path = entry->found.real_path;
+  }
+  if (found.real_path.empty()) found.real_path = real_path;
+  if (found.path.empty()) found.path = found.real_path;
+  if (found.path.empty()) return std::nullopt;
+  for (const LibraryFile& file : files)
+    if (file.path == found.path || file.real_path == found.real_path ||
+        file.path == found.real_path)
+      found.file = &file;
+  found.version = version_of_path(found.real_path);
+  if (found.file && !found.file->version.empty()) found.version = found.file->version;
+  if (found.version.find('.') == std::string::npos) found.version.clear();
+  auto under = [&](std::string_view part) {
+    return found.path.find(part) != std::string::npos ||
+           found.real_path.find(part) != std::string::npos;
+  };
+  found.stub = (found.file && found.file->stub) || under("/stubs/");
+  found.compat = (found.file && found.file->compat) || under("/compat/");
+  return found;
+}
+
+} // namespace
+
+std::optional<Picked> picked_libcuda(const Machine& machine) {
+  return picked(machine, "libcuda.so.1", machine.driver.resolved_libcuda, machine.driver.libcuda);
+}
+
+std::optional<Picked> picked_nvml(const Machine& machine) {
+  return picked(machine, "libnvidia-ml.so.1", machine.driver.resolved_libnvidia_ml,
+                machine.driver.libnvidia_ml);
+}
+
 std::string version_of_path(std::string_view path) {
   size_t at = path.rfind(".so.");
   return at == std::string_view::npos ? std::string() : std::string(path.substr(at + 4));
@@ -84,22 +142,62 @@ std::string_view name_of(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
-bool below(std::string_view path, std::string_view folder) {
+namespace {
+
+std::string_view without_slash(std::string_view folder) {
   while (folder.size() > 1 && folder.ends_with('/'))
     folder.remove_suffix(1);
+  return folder;
+}
+
+} // namespace
+
+bool below(std::string_view path, std::string_view folder) {
+  folder = without_slash(folder);
   return !folder.empty() && path.starts_with(folder) &&
          (path.size() == folder.size() || path[folder.size()] == '/' || folder == "/");
 }
 
 const LoaderState::Folder* conf_line(const Machine& machine, std::string_view path) {
   std::string_view folder = folder_of(path);
-  for (const LoaderState::Folder& line : machine.loader.conf_folders) {
-    std::string_view named = line.path;
-    while (named.size() > 1 && named.ends_with('/'))
-      named.remove_suffix(1);
-    if (named == folder) return &line;
-  }
+  for (const LoaderState::Folder& line : machine.loader.conf_folders)
+    if (without_slash(line.path) == folder) return &line;
   return nullptr;
+}
+
+std::string rule_name(const Machine& machine, const LoadEdge& edge) {
+  switch (edge.rule) {
+  case FoundBy::ld_library_path:
+    return "LD_LIBRARY_PATH";
+  case FoundBy::preload:
+    return "LD_PRELOAD";
+  case FoundBy::cache:
+    if (const LoaderState::Folder* line = conf_line(machine, edge.path)) return line->file;
+    return "the loader's cache";
+  case FoundBy::default_folder:
+    return "the loader's default folders";
+  default:
+    return edge.by.empty() ? "the loader" : edge.by;
+  }
+}
+
+void add_way_out(const Machine& machine, const LoadEdge& edge,
+                 std::map<std::string, std::string>& fields) {
+  fields["rule"] = rule_name(machine, edge);
+  std::string folder(folder_of(edge.path));
+  fields["folder"] = folder;
+  if (edge.rule == FoundBy::ld_library_path) {
+    std::vector<std::string> kept;
+    for (const LoaderState::PathElement& element : machine.loader.library_path)
+      if (without_slash(element.text) != folder) kept.push_back(element.text);
+    if (kept.empty())
+      fields["unset_path"] = "LD_LIBRARY_PATH";
+    else
+      fields["path_without"] = joined(kept, ":");
+  } else if (const LoaderState::Folder* line = conf_line(machine, edge.path)) {
+    fields["conf_file"] = line->file.substr(0, line->file.rfind(':'));
+    fields["conf_folder"] = line->path;
+  }
 }
 
 std::string variable(const Machine& machine, const std::string& name) {
@@ -160,7 +258,9 @@ bool switched_on(std::string_view value) {
 }
 
 std::string counted(size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+  if (count == 1) return fmt::format("1 {}", noun);
+  if (noun.ends_with('y')) return fmt::format("{} {}ies", count, noun.substr(0, noun.size() - 1));
+  return fmt::format("{} {}{}", count, noun, noun.ends_with('s') ? "es" : "s");
 }
 
 std::vector<std::string> split(std::string_view text, std::string_view separators) {

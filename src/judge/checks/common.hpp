@@ -4,6 +4,7 @@
 #include "base/version.hpp"
 #include "judge/doctor/check.hpp"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,6 +33,21 @@ std::optional<Version> driver_cuda(const Machine& machine, const Facts& facts);
 // "NVIDIA H100 80GB HBM3", or the PCI id, or "the GPU".
 std::string first_gpu_name(const Machine& machine);
 
+// Kinds of the GPUs by their PCI ids: "datacenter", "geforce", ...; one entry per GPU, empty where
+// the table does not know it.
+std::vector<std::string> gpu_segments(const Machine& machine, const Facts& facts);
+
+// A driver library as a program without a run path gets it.
+struct Picked {
+  std::string path, real_path; // as found; links resolved
+  std::string version;         // "580.65.06"; empty: its name does not tell
+  bool stub = false, compat = false;
+  const LoadEdge* edge = nullptr;    // null: the loader's state is not known
+  const LibraryFile* file = nullptr; // null: not among the files that were listed
+};
+std::optional<Picked> picked_libcuda(const Machine& machine);
+std::optional<Picked> picked_nvml(const Machine& machine);
+
 // The last part of a driver library's name: "580.65.06" of ".../libcuda.so.580.65.06".
 std::string version_of_path(std::string_view path);
 
@@ -43,6 +59,15 @@ std::string_view name_of(std::string_view path);
 bool below(std::string_view path, std::string_view folder); // in it, or deeper
 // The line of the loader's settings that names the folder of `path`; null: none.
 const LoaderState::Folder* conf_line(const Machine& machine, std::string_view path);
+
+// The rule by which it was found: "LD_LIBRARY_PATH", "/etc/ld.so.conf.d/nvidia.conf:1", "the
+// loader's cache".
+std::string rule_name(const Machine& machine, const LoadEdge& edge);
+// Fields for rows that take a folder from the loader: "rule" and "folder", and either
+// "path_without" or "unset_path" (LD_LIBRARY_PATH without the folder) or "conf_file" and
+// "conf_folder".
+void add_way_out(const Machine& machine, const LoadEdge& edge,
+                 std::map<std::string, std::string>& fields);
 
 // --- environment -------------------------------------------------------------------------------
 

@@ -7,9 +7,10 @@ const std::vector<CheckCode>& check_functions() {
     std::vector<CheckCode> list;
     for (const CheckList& subject :
          {driver_checks(), device_checks(), hardware_checks(), fabric_checks(), cuda_checks(),
-          loader_checks(), library_checks(), toolkit_checks(), python_checks(), code_checks(),
-          environment_checks(), container_checks(), container_host_checks(), cluster_checks(),
-          platform_checks(), network_checks(), process_checks()})
+          cuda_version_checks(), mps_checks(), loader_checks(), library_checks(), toolkit_checks(),
+          python_checks(), code_checks(), environment_checks(), container_checks(),
+          container_host_checks(), cluster_checks(), platform_checks(), network_checks(),
+          process_checks()})
       list.insert(list.end(), subject.begin(), subject.end());
     return list;
   }();
