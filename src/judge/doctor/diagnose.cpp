@@ -55,13 +55,26 @@ std::set<std::string> tags_of(const Machine& machine) {
   return tags;
 }
 
+// A way out that names a field which the check did not give is for another case.
+bool names_missing_field(const std::string& text,
+                         const std::map<std::string, std::string>& fields) {
+  for (size_t open = text.find('{'); open != std::string::npos; open = text.find('{', open + 1)) {
+    size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_", open + 1);
+    if (end != std::string::npos && text[end] == '}' && end > open + 1 &&
+        !fields.count(text.substr(open + 1, end - open - 1)))
+      return true;
+  }
+  return false;
+}
+
 std::vector<Fix> fixes_for(const CheckRow& row, const Outcome& outcome,
                            const std::set<std::string>& tags) {
   std::vector<Fix> fixes;
   for (const CheckFix& fix : row.fixes) {
     bool here = fix.on.empty() || std::any_of(fix.on.begin(), fix.on.end(),
                                               [&](const auto& tag) { return tags.count(tag) > 0; });
-    if (here) fixes.push_back({fill_in(fix.command, outcome.fields), fix.prose, fix.safety});
+    if (here && !names_missing_field(fix.command, outcome.fields))
+      fixes.push_back({fill_in(fix.command, outcome.fields), fix.prose, fix.safety});
   }
   return fixes;
 }

@@ -220,6 +220,8 @@ inline Machine with_driver(const std::string& version, uint32_t gpus, const std:
   machine.driver.libcuda = {library_file(machine.cuda.asked.library, version, "libnvidia-compute")};
   machine.driver.libnvidia_ml = {
       library_file(machine.nvml.asked.library, version, "libnvidia-compute")};
+  machine.driver.ptxjitcompiler = {library_file(
+      libraries + "libnvidia-ptxjitcompiler.so." + version, version, "libnvidia-compute")};
   machine.driver.user_version = known(version, machine.cuda.asked.library);
   machine.driver.resolved_libcuda = machine.cuda.asked.library;
   machine.driver.resolved_libnvidia_ml = machine.nvml.asked.library;
