@@ -253,7 +253,7 @@ std::vector<SetHere> settings_of(const Machine& machine, const std::string& name
 }
 
 bool switched_on(std::string_view value) {
-  std::string word = lower_case(value);
+  std::string word = lower_ascii(value);
   return !word.empty() && word != "0" && word != "false" && word != "no" && word != "off";
 }
 
@@ -272,13 +272,6 @@ std::vector<std::string> split(std::string_view text, std::string_view separator
     text.remove_prefix(end + 1);
   }
   return parts;
-}
-
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower)
-    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return lower;
 }
 
 std::string cuda_name(uint32_t number) {

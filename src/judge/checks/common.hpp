@@ -90,7 +90,6 @@ bool switched_on(std::string_view value);
 // "3 GPUs", "1 GPU"
 std::string counted(size_t count, std::string_view noun);
 std::vector<std::string> split(std::string_view text, std::string_view separators);
-std::string lower_case(std::string_view text);
 std::string cuda_name(uint32_t number); // "13.0" of 13000
 
 } // namespace gpuvet
