@@ -63,6 +63,7 @@ struct LoadEdge {
   size_t node = SIZE_MAX;             // in LoadTree::nodes
   std::vector<Candidate> tried;       // in order; only for what is missing or shadowed
   std::vector<std::string> elsewhere; // of what is missing: files of that name off the search path
+  bool at_run_time = false;           // asked for by dlopen; to be missing need not be fatal
 };
 
 // Dynamic symbols of one file that belong to CUDA libraries (cuda..., cudnn..., nccl..., ...).
@@ -109,7 +110,7 @@ struct LoaderState {
   struct Folder {
     std::string path, file; // "/usr/local/cuda/lib64" from "/etc/ld.so.conf.d/cuda.conf:1"
     bool exists = false;
-    std::optional<int64_t> conf_time;
+    std::optional<int64_t> conf_time, changed; // mtime of the file and of the folder
   };
   std::vector<Folder> conf_folders;
   struct PathElement {
