@@ -60,7 +60,7 @@ struct FakeMachine {
       strings += soname + '\0';
       number(table, base + strings.size(), 4);
       strings += path + '\0';
-      number(table, 0, 12);
+      table.append(12, '\0');
     }
     number(head, entries.size(), 4);
     number(head, strings.size(), 4);
