@@ -6,6 +6,9 @@
 
 namespace gpuvet {
 
+// Do the words of the C library in an error of os/ mean that nothing is there?
+bool is_absence(const Error& error);
+
 Result<std::string> read_file_at(const std::string& real, const std::string& shown, size_t most);
 Result<Entry> entry_at(const std::string& real, const std::string& shown);
 Result<ElfFacts> elf_at(const std::string& real, const std::string& shown);

@@ -6,9 +6,6 @@
 #include "probe/source/file_questions.hpp"
 #include "probe/source/paths.hpp"
 
-#include <cerrno>
-#include <cstring>
-
 namespace gpuvet {
 namespace {
 
@@ -48,9 +45,7 @@ class Tree {
 Result<std::vector<std::string>> list_at(const std::string& real, const std::string& shown) {
   auto names = list_folder(real);
   if (names) return names;
-  bool missing =
-      names.error().what == std::strerror(ENOENT) || names.error().what == std::strerror(ENOTDIR);
-  return fail(missing ? kMissing : names.error().what, shown);
+  return fail(is_absence(names.error()) ? kMissing : names.error().what, shown);
 }
 
 void answer_files(Source& source, const Tree& tree) {

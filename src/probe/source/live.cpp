@@ -1,21 +1,17 @@
 // The machine that gpuvet runs on.
+#include "os/child.hpp"
 #include "os/file_entry.hpp"
 #include "os/file_tree.hpp"
 #include "os/system_info.hpp"
 #include "probe/source.hpp"
 #include "probe/source/file_questions.hpp"
 
-#include <cerrno>
-#include <cstring>
-
 namespace gpuvet {
 namespace {
 
 // The older functions of os/ name absence as the C library does.
 template <class T> Result<T> with_missing(Result<T> result) {
-  if (!result && (result.error().what == std::strerror(ENOENT) ||
-                  result.error().what == std::strerror(ENOTDIR)))
-    return fail(kMissing, result.error().where);
+  if (!result && is_absence(result.error())) return fail(kMissing, result.error().where);
   return result;
 }
 
@@ -72,6 +68,18 @@ CudaAnswers cuda_not_given() {
   return answers;
 }
 
+Result<CommandAnswer> live_run(const std::vector<std::string>& command, double deadline_s) {
+  auto result = run_command(command, deadline_s);
+  if (!result) return tl::unexpected(result.error());
+  const ChildEnd& end = result->end;
+  const bool exited = end.how == ChildEnd::How::exited;
+  // As a shell tells of a program that a signal ended.
+  return CommandAnswer{.status = exited ? end.status : 128 + end.status,
+                       .timed_out = end.how == ChildEnd::How::killed,
+                       .output = std::move(result->output),
+                       .errors = std::move(result->errors)};
+}
+
 void answer_files(Source& source) {
   source.read_file = [](const std::string& path, size_t most) {
     return read_file_at(path, path, most);
@@ -109,9 +117,7 @@ Source live_source(LibraryQuestions questions) {
   };
   source.nvml = questions.nvml ? std::move(questions.nvml) : nvml_not_given;
   source.cuda = questions.cuda ? std::move(questions.cuda) : cuda_not_given;
-  source.run = [](const std::vector<std::string>& command, double) -> Result<CommandAnswer> {
-    return fail("running programs is not available yet", command.empty() ? "" : command.front());
-  };
+  source.run = live_run;
   return source;
 }
 

@@ -122,6 +122,43 @@ TEST(LiveSource, ReadsWhatTheKernelMakesUp) {
   EXPECT_EQ(live.nvml().asked.state, AskState::skipped);
 }
 
+TEST_F(TreeTest, TextIsFoundAcrossAnyBorder) {
+  Source live = live_source({});
+  std::string text((size_t{16} << 20) - 3, '.');
+  text += "needle 1.2\nmore";
+  std::ofstream(root_ / "large") << text;
+  EXPECT_EQ(*live.text_after(root_ / "large", "needle "), "1.2");
+  EXPECT_EQ(*live.text_after(root_ / "large", "more"), "");
+  EXPECT_FALSE(live.text_after(root_ / "large", "absent"));
+  EXPECT_TRUE(is_missing(live.text_after(root_ / "gone", "x").error()));
+  EXPECT_TRUE(is_missing(live.elf(root_ / "gone").error()));
+  EXPECT_FALSE(live.elf(root_ / "large"));
+}
+
+TEST(LiveSource, ReadsLibrariesAndRunsPrograms) {
+  Source live = live_source({});
+  auto elf = live.elf("/proc/self/exe");
+  ASSERT_TRUE(elf) << elf.error().what;
+  EXPECT_FALSE(elf->needed.empty());
+  auto code = live.gpu_code("/proc/self/exe");
+  ASSERT_TRUE(code) << code.error().what;
+  EXPECT_TRUE(code->sass->empty());
+  auto answer = live.run({"/bin/sh", "-c", "echo out; echo err >&2; exit 3"}, 5);
+  ASSERT_TRUE(answer) << answer.error().what;
+  EXPECT_EQ(answer->status, 3);
+  EXPECT_EQ(answer->output, "out\n");
+  EXPECT_EQ(answer->errors, "err\n");
+  EXPECT_TRUE(live.run({"/bin/sleep", "10"}, 0.05)->timed_out);
+  EXPECT_FALSE(live.run({"/no/such/program"}, 1));
+}
+
+TEST(LiveSource, TellsWhatGpuCodeALibraryHolds) {
+  Source live = live_source({});
+  auto code = live.gpu_code(std::string(GPUVET_SOURCE_DIR) + "/tests/inputs/every_major.so");
+  ASSERT_TRUE(code) << code.error().what;
+  EXPECT_GT(code->sass->size(), 3u);
+}
+
 std::shared_ptr<Recording> small_machine() {
   auto recording = std::make_shared<Recording>();
   recording->files = {
