@@ -45,5 +45,8 @@ int run_command(int argc, char** argv);
 std::function<int(Context&)> define_facts(CLI::App& app);
 std::function<int(Context&)> define_scan(CLI::App& app);
 std::function<int(Context&)> define_completion(CLI::App& app);
+std::function<int(Context&)> define_doctor(CLI::App& app);
+std::function<int(Context&)> define_explain(CLI::App& app);
+std::function<int(Context&)> define_default(); // without a subcommand
 
 } // namespace gpuvet

@@ -12,6 +12,9 @@ namespace gpuvet {
 // The visible list: order is the order in the help.
 const std::vector<Command>& commands() {
   static const std::vector<Command> list = {
+      {"doctor", "say what is wrong with this machine's GPU stack and what mends it",
+       define_doctor},
+      {"explain", "tell what a check or symptom means and what mends it", define_explain},
       {"scan", "tell which GPUs a binary, wheel, folder or environment runs on", define_scan},
       {"facts", "look up GPUs, toolkits, drivers, frameworks, error codes", define_facts},
       {"completion", "print the Tab completion script for bash, zsh or fish", define_completion},
@@ -23,7 +26,7 @@ int run_command(int argc, char** argv) {
   CLI::App app{"gpuvet: says what is wrong with a GPU program or machine, why, and what mends it",
                "gpuvet"};
   app.set_version_flag("--version", std::string("gpuvet ") + GPUVET_VERSION);
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1); // none: the doctor
   app.fallthrough();
   std::string facts_directory;
   app.add_option("--facts", facts_directory, "read the fact tables from this folder instead")
@@ -34,6 +37,7 @@ int run_command(int argc, char** argv) {
     CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
     runs.emplace_back(sub, command.define(*sub));
   }
+  std::function<int(Context&)> default_run = define_default();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -44,7 +48,7 @@ int run_command(int argc, char** argv) {
                   terminal(1), terminal(2)};
   for (auto& [sub, run] : runs)
     if (sub->parsed()) return run(context);
-  return exit_code::usage;
+  return default_run(context);
 }
 
 } // namespace gpuvet

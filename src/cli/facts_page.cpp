@@ -63,15 +63,6 @@ std::string or_unknown(const std::string& text) {
   return text.empty() ? "not established" : text;
 }
 
-std::string joined(const std::vector<std::string>& texts, std::string_view between) {
-  std::string out;
-  for (const std::string& text : texts) {
-    if (!out.empty()) out += between;
-    out += text;
-  }
-  return out;
-}
-
 std::string lower_case(std::string_view text) {
   std::string out;
   for (char c : text)

@@ -2,6 +2,7 @@
 // that found nothing says what to type instead.
 #pragma once
 
+#include "base/text.hpp"
 #include "cli/facts_json.hpp"
 #include "facts/facts.hpp"
 #include "model/report.hpp"
@@ -35,7 +36,6 @@ Table make_table(const std::vector<std::string>& titles);
 void add_row(Table& table, const std::vector<std::string>& cells);
 
 std::string or_unknown(const std::string& text); // "not established" for ""
-std::string joined(const std::vector<std::string>& texts, std::string_view between);
 std::string lower_case(std::string_view text);
 std::string plain_number(double value); // "4800", "66.9"
 

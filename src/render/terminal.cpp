@@ -159,7 +159,9 @@ std::string render_table(const Table& table, const TextStyle& style) {
   std::vector<Cell> titles;
   for (const Column& column : table.columns)
     titles.push_back({column.title, State::info});
-  std::string text = table_line(table, widths, titles, true, style);
+  bool titled = std::any_of(titles.begin(), titles.end(),
+                            [](const Cell& cell) { return !cell.text.empty(); });
+  std::string text = titled ? table_line(table, widths, titles, true, style) : "";
   for (const auto& row : table.rows)
     text += table_line(table, widths, row, false, style);
   return text;

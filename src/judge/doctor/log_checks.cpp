@@ -1,6 +1,7 @@
 #include "judge/doctor/log_checks.hpp"
 
 #include "base/regex.hpp"
+#include "judge/doctor/diagnose.hpp"
 
 #include <fmt/core.h>
 
@@ -37,11 +38,19 @@ std::string times(const XidEvent& event) {
   return text;
 }
 
+// A machine without a GPU has no such lines to miss.
+Outcome without_log(const Machine& machine) {
+  bool none = machine.kernel.functions && pci_gpus(machine).empty() && machine.nvml.gpus.empty() &&
+              !machine.surroundings.wsl && !machine.surroundings.jetson;
+  if (none) return not_applicable("there is no NVIDIA GPU here");
+  return not_known("the kernel log cannot be read: " + machine.kernel.log.lines.why_unknown);
+}
+
 } // namespace
 
 Outcome log_outcome(const CheckRow& row, const Machine& machine) {
   const KernelLog& log = machine.kernel.log;
-  if (!log.lines) return not_known("the kernel log cannot be read: " + log.lines.why_unknown);
+  if (!log.lines) return without_log(machine);
   auto pattern = Regex::compile(row.log);
   if (!pattern) return not_known("the pattern of this check is damaged: " + pattern.error().what);
   Outcome outcome = fires({});
@@ -61,7 +70,7 @@ Outcome log_outcome(const CheckRow& row, const Machine& machine) {
 
 Outcome xid_outcome(const CheckRow& row, const Machine& machine) {
   const KernelLog& log = machine.kernel.log;
-  if (!log.lines) return not_known("the kernel log cannot be read: " + log.lines.why_unknown);
+  if (!log.lines) return without_log(machine);
   uint32_t code = 0;
   std::string_view number = std::string_view(row.id).substr(row.id.rfind('-') + 1);
   std::from_chars(number.data(), number.data() + number.size(), code);

@@ -1,0 +1,91 @@
+#include "judge/doctor/explain_check.hpp"
+
+#include "base/text.hpp"
+#include "judge/doctor/diagnose.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace gpuvet {
+namespace {
+
+constexpr size_t kSuggestions = 5;
+
+// Placeholders as a reader understands them: "{module}" becomes "MODULE".
+std::string readable(const std::string& text) {
+  std::string result;
+  bool inside = false;
+  for (char c : text) {
+    if (c == '{' || c == '}')
+      inside = c == '{';
+    else if (inside && c >= 'a' && c <= 'z')
+      result += static_cast<char>(c - 'a' + 'A');
+    else
+      result += c;
+  }
+  return result;
+}
+
+void add_row(Table& table, const std::string& name, const std::string& text) {
+  if (!text.empty()) table.rows.push_back({{name}, {text}});
+}
+
+std::string fix_text(const CheckFix& fix) {
+  std::string text = readable(fix.command) + "  (" + safety_name(fix.safety);
+  return text + (fix.on.empty() ? ")" : "; on " + joined(fix.on) + ")");
+}
+
+Report explain_check(const CheckRow& row) {
+  Report report;
+  report.state = State::info;
+  report.verdict = row.id + ": " + readable(row.title);
+  Table table;
+  table.columns = {{""}, {"", Align::left, true}};
+  add_row(table, "asks", row.asks);
+  add_row(table, "severity", severity_name(row.severity) + ", mended by: " + row.blame);
+  add_row(table, "why", readable(row.cause));
+  add_row(table, "mind", row.note);
+  for (size_t i = 0; i < row.fixes.size(); ++i)
+    add_row(table, i ? "" : "mend", fix_text(row.fixes[i]));
+  add_row(table, "NVIDIA's word", row.action);
+  add_row(table, "kernel log", row.log);
+  add_row(table, "explains", joined(row.symptoms));
+  add_row(table, "hides", joined(row.hides));
+  add_row(table, "source", row.source);
+  report.tables.push_back(std::move(table));
+  return report;
+}
+
+Report explain_symptom(const Symptom& symptom, const CheckTables& tables) {
+  Report report;
+  report.state = State::info;
+  report.verdict = symptom.id + ": " + symptom.title;
+  Table table;
+  table.columns = {{"possible cause"}, {"asks", Align::left, true}};
+  for (const CheckRow& row : tables.checks)
+    if (std::find(row.symptoms.begin(), row.symptoms.end(), symptom.id) != row.symptoms.end())
+      table.rows.push_back({{row.id}, {row.asks}});
+  report.tables.push_back(std::move(table));
+  report.notes.push_back("told apart by " + symptom.decide);
+  return report;
+}
+
+} // namespace
+
+Result<Report> explain_id(const std::string& id, const CheckTables& tables) {
+  for (const CheckRow& row : tables.checks)
+    if (row.id == id) return explain_check(row);
+  for (const Symptom& symptom : tables.symptoms)
+    if (symptom.id == id) return explain_symptom(symptom, tables);
+  std::vector<std::string> alike;
+  for (const CheckRow& row : tables.checks)
+    if (!id.empty() && row.id.find(id) != std::string::npos && alike.size() < kSuggestions)
+      alike.push_back(row.id);
+  return fail("there is no check or symptom of this name" +
+                  (alike.empty() ? std::string("; gpuvet doctor --list names all")
+                                 : "; did you mean " + joined(alike) + "?"),
+              id);
+}
+
+} // namespace gpuvet
