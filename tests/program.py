@@ -10,6 +10,7 @@ from dataclasses import dataclass
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.dirname(HERE)
 INPUTS = os.path.join(HERE, "inputs")
+IMAGES = os.path.join(HERE, "images")
 SECONDS = 120  # a command that takes longer hangs
 
 KEPT = ("ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS")
@@ -24,10 +25,12 @@ class Outcome:
 
 @contextlib.contextmanager
 def inputs_copy(inputs=INPUTS):
-    """A private copy of tests/inputs to work in."""
+    """A private copy of tests/inputs to work in; the recorded machines lie in it as machines/."""
     with tempfile.TemporaryDirectory(prefix="gpuvet-test-") as folder:
         work = os.path.join(folder, "inputs")
         shutil.copytree(inputs, work, symlinks=True)
+        if os.path.isdir(IMAGES):
+            os.symlink(IMAGES, os.path.join(work, "machines"))
         yield work
 
 
