@@ -11,15 +11,16 @@ namespace gpuvet {
 
 using CheckList = std::vector<CheckCode>;
 
-CheckList driver_checks();       // driver.cpp: modules, versions, flavour, packages of the driver
-CheckList device_checks();       // devices.cpp: /dev/nvidia*, permissions, numbering
-CheckList hardware_checks();     // hardware.cpp: PCI, links, memory, clocks, power
-CheckList fabric_checks();       // fabric.cpp: NVSwitch, NVLink, fabric manager
-CheckList cuda_checks();         // cuda.cpp: the CUDA driver's answers, MIG, MPS, compute mode
-CheckList cuda_version_checks(); // cuda_versions.cpp: driver against runtimes, compat, JIT
-CheckList mps_checks();          // mps.cpp: the multi-process service
-CheckList loader_checks();       // loader.cpp: which shared libraries are found
-CheckList library_checks();      // libraries.cpp: cuDNN, NCCL, cuBLAS and their mixtures
+CheckList driver_checks();         // driver.cpp: modules, versions, flavour, packages of the driver
+CheckList device_checks();         // devices.cpp: /dev/nvidia*, permissions, numbering
+CheckList hardware_checks();       // hardware.cpp: PCI, links, memory, clocks, power
+CheckList fabric_checks();         // fabric.cpp: NVSwitch, NVLink, fabric manager
+CheckList cuda_checks();           // cuda.cpp: the CUDA driver's answers, MIG, MPS, compute mode
+CheckList cuda_version_checks();   // cuda_versions.cpp: driver against runtimes, compat, JIT
+CheckList mps_checks();            // mps.cpp: the multi-process service
+CheckList loader_checks();         // loader.cpp: which shared libraries are found
+CheckList loader_setting_checks(); // loader_settings.cpp: LD_LIBRARY_PATH, ld.so.conf, LD_PRELOAD
+CheckList library_checks();        // libraries.cpp: cuDNN, NCCL, cuBLAS and their mixtures
 CheckList toolkit_checks(); // toolkits.cpp: installed toolkits, nvcc, host compiler, repositories
 CheckList python_checks();  // python.cpp: packages, pins, duplicates, CPU builds
 CheckList code_checks();    // code.cpp: GPU code of packages against GPU and driver
