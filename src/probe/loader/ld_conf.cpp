@@ -1,5 +1,7 @@
 #include "probe/loader/ld_conf.hpp"
 
+#include "base/text.hpp"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -10,7 +12,7 @@ namespace {
 
 constexpr const char* kConf = "/etc/ld.so.conf";
 constexpr size_t kMostFiles = 1000, kDeepest = 16, kMostFolders = 10'000;
-constexpr std::string_view kBlanks = " \t\r";
+constexpr std::string_view kBlanks = " \t";
 
 struct OpenFile {
   std::string path;
@@ -20,21 +22,9 @@ struct OpenFile {
   std::optional<int64_t> changed;
 };
 
-std::string_view trimmed(std::string_view line) {
-  line = line.substr(0, line.find('#'));
-  size_t first = line.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return line.substr(first, line.find_last_not_of(kBlanks) + 1 - first);
-}
-
-std::vector<std::string> words(std::string_view text) {
-  std::vector<std::string> list;
-  for (size_t at = 0; (at = text.find_first_not_of(kBlanks, at)) != std::string_view::npos;) {
-    size_t end = std::min(text.find_first_of(kBlanks, at), text.size());
-    list.emplace_back(text.substr(at, end - at));
-    at = end;
-  }
-  return list;
+// Without a comment.
+std::string_view setting(std::string_view line) {
+  return trimmed(line.substr(0, line.find('#')));
 }
 
 // Files that a pattern names, as glob(3) would: each part of the path may hold wildcards.
@@ -128,13 +118,13 @@ std::vector<LoaderState::Folder> read_ld_conf(const Source& source,
       reader.open.pop_back();
       continue;
     }
-    std::string_view line = trimmed(file.lines[file.next++]), rest;
+    std::string_view line = setting(file.lines[file.next++]), rest;
     if (line.empty() || takes(line, "hwcap", rest)) continue;
     if (!takes(line, "include", rest)) {
       if (folders.size() < kMostFolders) folders.push_back(folder_of(source, line, file));
       continue;
     }
-    for (const std::string& pattern : words(rest))
+    for (const std::string& pattern : words_of(rest))
       for (std::string& path :
            expand(source, pattern.starts_with('/') ? pattern : "/etc/" + pattern))
         file.included.push_back(std::move(path));
