@@ -1,108 +1,135 @@
-// The fields of gpu_answers.hpp by name: whoever sends, keeps or compares them calls
-// visit(name, field) for each. A field is named once, here.
+// The fields of gpu_answers.hpp by name, for whoever sends, keeps or compares them: `f` is called
+// with each name and field. A field is named once, here.
 #pragma once
 
 #include "model/machine/gpu_answers.hpp"
 
+#include <concepts>
+#include <type_traits>
+
 namespace gpuvet {
 
-template <class Asked, class Visit> void asked_fields(Asked& asked, Visit&& visit) {
-  visit("problem", asked.problem);
-  visit("error", asked.error);
-  visit("error_text", asked.error_text);
-  visit("library", asked.library);
-  visit("loader_problem", asked.loader_problem);
+template <class T, class S>
+concept Is = std::same_as<std::remove_const_t<T>, S>;
+
+template <class F> void fields(F& f, Is<Asked> auto& v) {
+  f("state", v.state);
+  f("problem", v.problem);
+  f("error", v.error);
+  f("error_text", v.error_text);
+  f("library", v.library);
+  f("call", v.call);
+  f("signal", v.signal);
+  f("loader_problem", v.loader_problem);
+  f("seconds", v.seconds);
 }
 
-template <class Answers, class Visit> void nvml_fields(Answers& answers, Visit&& visit) {
-  visit("library_version", answers.library_version);
-  visit("driver_version", answers.driver_version);
-  visit("cuda_version", answers.cuda_version);
-  visit("count", answers.count);
-  visit("confidential_computing", answers.confidential_computing);
-  visit("confidential_ready", answers.confidential_ready);
+template <class F> void fields(F& f, Is<NvmlProcess> auto& v) {
+  f("pid", v.pid);
+  f("bytes", v.bytes);
+  f("graphics", v.graphics);
 }
 
-// Strings, then NvmlValue<T>; index, error and error_text are not among them.
-template <class Gpu, class Visit> void nvml_gpu_texts(Gpu& gpu, Visit&& visit) {
-  visit("name", gpu.name);
-  visit("uuid", gpu.uuid);
-  visit("pci_address", gpu.pci_address);
-  visit("serial", gpu.serial);
-  visit("vbios", gpu.vbios);
-  visit("brand", gpu.brand);
+template <class F> void fields(F& f, Is<NvmlAnswers> auto& v) {
+  f("asked", v.asked);
+  f("library_version", v.library_version);
+  f("driver_version", v.driver_version);
+  f("cuda_version", v.cuda_version);
+  f("count", v.count);
+  f("gpus", v.gpus);
+  f("confidential_computing", v.confidential_computing);
+  f("confidential_ready", v.confidential_ready);
 }
 
-template <class Gpu, class Visit> void nvml_gpu_values(Gpu& gpu, Visit&& visit) {
-  visit("minor", gpu.minor);
-  visit("capability", gpu.capability);
-  visit("memory_total", gpu.memory_total);
-  visit("memory_used", gpu.memory_used);
-  visit("memory_reserved", gpu.memory_reserved);
-  visit("ecc", gpu.ecc);
-  visit("ecc_pending", gpu.ecc_pending);
-  visit("ecc_uncorrected", gpu.ecc_uncorrected);
-  visit("ecc_uncorrected_aggregate", gpu.ecc_uncorrected_aggregate);
-  visit("sram_threshold_exceeded", gpu.sram_threshold_exceeded);
-  visit("remapped_correctable", gpu.remapped_correctable);
-  visit("remapped_uncorrectable", gpu.remapped_uncorrectable);
-  visit("remap_pending", gpu.remap_pending);
-  visit("remap_failed", gpu.remap_failed);
-  visit("retired_pending", gpu.retired_pending);
-  visit("clock_sm", gpu.clock_sm);
-  visit("clock_sm_max", gpu.clock_sm_max);
-  visit("clock_memory", gpu.clock_memory);
-  visit("clock_memory_max", gpu.clock_memory_max);
-  visit("clock_reasons", gpu.clock_reasons);
-  visit("power_mw", gpu.power_mw);
-  visit("power_limit_mw", gpu.power_limit_mw);
-  visit("power_default_mw", gpu.power_default_mw);
-  visit("power_max_mw", gpu.power_max_mw);
-  visit("temperature_c", gpu.temperature_c);
-  visit("temperature_slowdown_c", gpu.temperature_slowdown_c);
-  visit("utilisation_percent", gpu.utilisation_percent);
-  visit("persistence", gpu.persistence);
-  visit("compute_mode", gpu.compute_mode);
-  visit("performance_state", gpu.performance_state);
-  visit("mig", gpu.mig);
-  visit("mig_pending", gpu.mig_pending);
-  visit("mig_devices", gpu.mig_devices);
-  visit("link_generation", gpu.link_generation);
-  visit("link_generation_max", gpu.link_generation_max);
-  visit("link_width", gpu.link_width);
-  visit("link_width_max", gpu.link_width_max);
-  visit("link_generation_device_max", gpu.link_generation_device_max);
-  visit("replays", gpu.replays);
-  visit("nvlinks", gpu.nvlinks);
-  visit("nvlinks_active", gpu.nvlinks_active);
-  visit("fabric_state", gpu.fabric_state);
-  visit("fabric_status", gpu.fabric_status);
-  visit("inforom_ok", gpu.inforom_ok);
-  visit("recovery_action", gpu.recovery_action);
-  visit("virtualization", gpu.virtualization);
-  visit("vgpu_licensed", gpu.vgpu_licensed);
-  visit("gsp_firmware", gpu.gsp_firmware);
-  visit("processes", gpu.processes);
+template <class F> void health_fields(F& f, Is<NvmlGpu> auto& v) {
+  f("ecc", v.ecc);
+  f("ecc_pending", v.ecc_pending);
+  f("ecc_uncorrected", v.ecc_uncorrected);
+  f("ecc_uncorrected_aggregate", v.ecc_uncorrected_aggregate);
+  f("sram_threshold_exceeded", v.sram_threshold_exceeded);
+  f("remapped_correctable", v.remapped_correctable);
+  f("remapped_uncorrectable", v.remapped_uncorrectable);
+  f("remap_pending", v.remap_pending);
+  f("remap_failed", v.remap_failed);
+  f("retired_pending", v.retired_pending);
 }
 
-template <class Answers, class Visit> void cuda_fields(Answers& answers, Visit&& visit) {
-  visit("driver_api", answers.driver_api);
-  visit("count_error", answers.count_error);
-  visit("init_seconds", answers.init_seconds);
+template <class F> void link_fields(F& f, Is<NvmlGpu> auto& v) {
+  f("mig", v.mig);
+  f("mig_pending", v.mig_pending);
+  f("mig_devices", v.mig_devices);
+  f("link_generation", v.link_generation);
+  f("link_generation_max", v.link_generation_max);
+  f("link_width", v.link_width);
+  f("link_width_max", v.link_width_max);
+  f("link_generation_device_max", v.link_generation_device_max);
+  f("replays", v.replays);
+  f("nvlinks", v.nvlinks);
+  f("nvlinks_active", v.nvlinks_active);
+  f("fabric_state", v.fabric_state);
+  f("fabric_status", v.fabric_status);
+  f("inforom_ok", v.inforom_ok);
+  f("recovery_action", v.recovery_action);
 }
 
-// All but the ordinal.
-template <class Device, class Visit> void cuda_device_fields(Device& device, Visit&& visit) {
-  visit("error", device.error);
-  visit("error_text", device.error_text);
-  visit("name", device.name);
-  visit("uuid", device.uuid);
-  visit("pci_address", device.pci_address);
-  visit("capability", device.capability);
-  visit("memory_bytes", device.memory_bytes);
-  visit("managed_memory", device.managed_memory);
-  visit("pageable_memory", device.pageable_memory);
-  visit("context_error", device.context_error);
+template <class F> void fields(F& f, Is<NvmlGpu> auto& v) {
+  f("index", v.index);
+  f("error", v.error);
+  f("error_text", v.error_text);
+  f("name", v.name);
+  f("uuid", v.uuid);
+  f("pci_address", v.pci_address);
+  f("serial", v.serial);
+  f("vbios", v.vbios);
+  f("brand", v.brand);
+  f("minor", v.minor);
+  f("capability", v.capability);
+  f("memory_total", v.memory_total);
+  f("memory_used", v.memory_used);
+  f("memory_reserved", v.memory_reserved);
+  health_fields(f, v);
+  f("clock_sm", v.clock_sm);
+  f("clock_sm_max", v.clock_sm_max);
+  f("clock_memory", v.clock_memory);
+  f("clock_memory_max", v.clock_memory_max);
+  f("clock_reasons", v.clock_reasons);
+  f("power_mw", v.power_mw);
+  f("power_limit_mw", v.power_limit_mw);
+  f("power_default_mw", v.power_default_mw);
+  f("power_max_mw", v.power_max_mw);
+  f("temperature_c", v.temperature_c);
+  f("temperature_slowdown_c", v.temperature_slowdown_c);
+  f("utilisation_percent", v.utilisation_percent);
+  f("persistence", v.persistence);
+  f("compute_mode", v.compute_mode);
+  f("performance_state", v.performance_state);
+  link_fields(f, v);
+  f("virtualization", v.virtualization);
+  f("vgpu_licensed", v.vgpu_licensed);
+  f("gsp_firmware", v.gsp_firmware);
+  f("processes", v.processes);
+}
+
+template <class F> void fields(F& f, Is<CudaAnswers> auto& v) {
+  f("asked", v.asked);
+  f("driver_api", v.driver_api);
+  f("count_error", v.count_error);
+  f("devices", v.devices);
+  f("init_seconds", v.init_seconds);
+}
+
+template <class F> void fields(F& f, Is<CudaDevice> auto& v) {
+  f("ordinal", v.ordinal);
+  f("error", v.error);
+  f("error_text", v.error_text);
+  f("name", v.name);
+  f("uuid", v.uuid);
+  f("pci_address", v.pci_address);
+  f("capability", v.capability);
+  f("memory_bytes", v.memory_bytes);
+  f("managed_memory", v.managed_memory);
+  f("pageable_memory", v.pageable_memory);
+  f("context_error", v.context_error);
 }
 
 } // namespace gpuvet
