@@ -2,6 +2,7 @@
 
 #include "formats/gpu/inspect.hpp"
 #include "formats/object/elf_dynamic.hpp"
+#include "formats/object/elf_symbols.hpp"
 #include "formats/object/kernel_module.hpp"
 #include "os/file_entry.hpp"
 #include "os/file_map.hpp"
@@ -112,6 +113,10 @@ Result<Entry> entry_at(const std::string& real, const std::string& shown) {
 
 Result<ElfFacts> elf_at(const std::string& real, const std::string& shown) {
   return shown_as(on_map(real, shown, parse_elf_facts), shown);
+}
+
+Result<GpuSymbols> gpu_symbols_at(const std::string& real, const std::string& shown) {
+  return shown_as(on_map(real, shown, parse_gpu_symbols), shown);
 }
 
 Result<ModuleInfo> module_info_at(const std::string& real, const std::string& shown) {

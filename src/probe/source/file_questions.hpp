@@ -12,6 +12,7 @@ bool is_absence(const Error& error);
 Result<std::string> read_file_at(const std::string& real, const std::string& shown, size_t most);
 Result<Entry> entry_at(const std::string& real, const std::string& shown);
 Result<ElfFacts> elf_at(const std::string& real, const std::string& shown);
+Result<GpuSymbols> gpu_symbols_at(const std::string& real, const std::string& shown);
 Result<PackageCode> gpu_code_at(const std::string& real, const std::string& shown);
 Result<ModuleInfo> module_info_at(const std::string& real, const std::string& shown);
 Result<std::string> text_after_at(const std::string& real, const std::string& shown,

@@ -82,6 +82,10 @@ void answer_contents(Source& source, const Tree& tree) {
     return tree.at(path, LastLink::follow,
                    [&](const std::string& real) { return elf_at(real, path); });
   };
+  source.gpu_symbols = [tree](const std::string& path) {
+    return tree.at(path, LastLink::follow,
+                   [&](const std::string& real) { return gpu_symbols_at(real, path); });
+  };
   source.gpu_code = [tree](const std::string& path) {
     return tree.at(path, LastLink::follow,
                    [&](const std::string& real) { return gpu_code_at(real, path); });

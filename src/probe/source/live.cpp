@@ -96,6 +96,7 @@ void answer_files(Source& source) {
   };
   source.space = live_space;
   source.elf = [](const std::string& path) { return elf_at(path, path); };
+  source.gpu_symbols = [](const std::string& path) { return gpu_symbols_at(path, path); };
   source.gpu_code = [](const std::string& path) { return gpu_code_at(path, path); };
   source.module_info = [](const std::string& path) { return module_info_at(path, path); };
   source.text_after = [](const std::string& path, const std::string& word) {
