@@ -121,6 +121,79 @@ std::optional<Picked> picked_nvml(const Machine& machine) {
                 machine.driver.libnvidia_ml);
 }
 
+const Gpu* gpu_by_id(const Facts& facts, const std::string& id) {
+  auto gpus = facts.gpus();
+  if (!gpus || id.empty()) return nullptr;
+  GpuMatch match = find_gpu(**gpus, id);
+  if (match.gpu) return match.gpu;
+  return match.candidates.empty() ? nullptr : match.candidates.front();
+}
+
+std::string gpu_label(const PciFunction& gpu, const Facts& facts) {
+  const Gpu* known = gpu_by_id(facts, gpu.id);
+  return fmt::format("GPU {} ({})", gpu.address, known ? known->name : "id " + gpu.id);
+}
+
+bool same_address(std::string_view a, std::string_view b) {
+  auto plain = [](std::string_view address) {
+    std::string text = lower_ascii(address);
+    if (text.find('.') == std::string::npos) text += ".0";
+    size_t at = text.find_first_not_of("0:");
+    return text.substr(at == std::string::npos ? text.size() : at);
+  };
+  return !a.empty() && !b.empty() && plain(a) == plain(b);
+}
+
+const NvmlGpu* nvml_gpu_at(const Machine& machine, std::string_view address) {
+  for (const NvmlGpu& gpu : machine.nvml.gpus)
+    if (same_address(gpu.pci_address, address)) return &gpu;
+  return nullptr;
+}
+
+std::string nvml_evidence(std::string_view call, const NvmlGpu& gpu, std::string_view value) {
+  return fmt::format("{}, GPU {} ({}): {}", call, gpu.index, gpu.pci_address, value);
+}
+
+const DeviceNode* node_at(const Machine& machine, std::string_view path) {
+  for (const DeviceNode& node : machine.kernel.nodes)
+    if (node.path == path) return node.exists ? &node : nullptr;
+  return nullptr;
+}
+
+const ServiceUnit* service_at(const Machine& machine, std::string_view name) {
+  for (const ServiceUnit& unit : machine.services)
+    if (unit.name == name) return &unit;
+  return nullptr;
+}
+
+std::vector<const Package*> packages_with(const Machine& machine,
+                                          const std::vector<std::string_view>& starts) {
+  std::vector<const Package*> found;
+  if (!machine.packages.relevant) return found;
+  for (const Package& package : *machine.packages.relevant) {
+    bool removed = package.status.starts_with("r") || package.status.starts_with("u") ||
+                   package.status.starts_with("p") || package.status.ends_with("n");
+    auto named = [&](std::string_view start) { return package.name.starts_with(start); };
+    if (!removed && std::any_of(starts.begin(), starts.end(), named)) found.push_back(&package);
+  }
+  return found;
+}
+
+std::vector<std::string> log_evidence(const Machine& machine,
+                                      const std::vector<std::string_view>& texts) {
+  constexpr size_t shown = 3;
+  std::vector<std::string> evidence;
+  if (!machine.kernel.log.lines) return evidence;
+  size_t found = 0;
+  for (const LogLine& line : *machine.kernel.log.lines) {
+    auto holds = [&](std::string_view text) { return line.text.find(text) != std::string::npos; };
+    if (std::none_of(texts.begin(), texts.end(), holds)) continue;
+    if (++found <= shown) evidence.push_back("kernel log: " + line.text);
+  }
+  if (found > shown) evidence.push_back(fmt::format("and {} more such lines", found - shown));
+  return evidence;
+}
+
 std::string version_of_path(std::string_view path) {
   size_t at = path.rfind(".so.");
   return at == std::string_view::npos ? std::string() : std::string(path.substr(at + 4));

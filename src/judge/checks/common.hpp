@@ -48,6 +48,29 @@ struct Picked {
 std::optional<Picked> picked_libcuda(const Machine& machine);
 std::optional<Picked> picked_nvml(const Machine& machine);
 
+// The row of the GPU with this PCI id ("10de:2335"); null: the tables do not have it.
+const Gpu* gpu_by_id(const Facts& facts, const std::string& id);
+// "GPU 0000:65:00.0 (NVIDIA H200)", by the tables.
+std::string gpu_label(const PciFunction& gpu, const Facts& facts);
+// Addresses as the kernel and NVML write them ("0000:65:00.0", "00000000:65:00.0") are compared
+// without regard to leading zeroes, case and a missing function.
+bool same_address(std::string_view a, std::string_view b);
+// NVML's answers for the GPU at this address; null: NVML was not asked or does not list it.
+const NvmlGpu* nvml_gpu_at(const Machine& machine, std::string_view address);
+// "nvmlDeviceGetRemappedRows, GPU 3 (0000:65:00.0): pending"
+std::string nvml_evidence(std::string_view call, const NvmlGpu& gpu, std::string_view value);
+
+// The node at this path; null: it is not there, or /dev could not be looked at.
+const DeviceNode* node_at(const Machine& machine, std::string_view path);
+const ServiceUnit* service_at(const Machine& machine, std::string_view name);
+// Installed packages whose name starts with one of these; removed ones ("rc") do not count.
+std::vector<const Package*> packages_with(const Machine& machine,
+                                          const std::vector<std::string_view>& starts);
+// Evidence: lines of the kernel log that hold one of these texts, at most three, then how many
+// more.
+std::vector<std::string> log_evidence(const Machine& machine,
+                                      const std::vector<std::string_view>& texts);
+
 // The last part of a driver library's name: "580.65.06" of ".../libcuda.so.580.65.06".
 std::string version_of_path(std::string_view path);
 

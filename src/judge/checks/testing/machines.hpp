@@ -3,10 +3,12 @@
 #pragma once
 
 #include "judge/checks/subjects.hpp"
+#include "judge/doctor/diagnose.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -25,6 +27,35 @@ inline Outcome ask(const CheckList& checks, std::string_view id, const Machine& 
   for (const CheckCode& check : checks)
     if (check.id == id) return check.run(machine, facts());
   throw std::runtime_error(fmt::format("there is no check {}", id));
+}
+
+// Ids of the checks that fire, in order.
+inline std::vector<std::string> firing(const CheckList& checks, const Machine& machine) {
+  std::vector<std::string> ids;
+  for (const CheckCode& check : checks)
+    if (check.run(machine, facts()).answer == Answer::fires) ids.emplace_back(check.id);
+  return ids;
+}
+
+// Ids of what the whole doctor finds, worst first, consequences left out. Infos are left out too.
+inline std::vector<std::string> found(const Machine& machine,
+                                      const std::set<std::string>& areas = {}) {
+  auto diagnosis = diagnose(machine, facts(), areas);
+  if (!diagnosis) throw std::runtime_error(diagnosis.error().what);
+  std::vector<std::string> ids;
+  for (size_t cause : diagnosis->causes)
+    if (diagnosis->checks[cause].severity > Severity::info)
+      ids.push_back(diagnosis->checks[cause].row->id);
+  return ids;
+}
+
+// The first command that the doctor gives for check `id`; empty: none.
+inline std::string first_command(const Machine& machine, std::string_view id) {
+  auto diagnosis = diagnose(machine, facts());
+  if (!diagnosis) throw std::runtime_error(diagnosis.error().what);
+  for (const CheckResult& check : diagnosis->checks)
+    if (check.row->id == id && !check.fixes.empty()) return check.fixes.front().text;
+  return {};
 }
 
 inline PciFunction pci_function(std::string address, std::string id, std::string driver,
@@ -64,6 +95,12 @@ inline DeviceNode device_node(std::string path, uint32_t major, uint32_t minor) 
   node.minor = minor;
   node.mode = 0666;
   node.open_error = 0;
+  return node;
+}
+
+inline DeviceNode absent_node(std::string path) {
+  DeviceNode node;
+  node.path = std::move(path);
   return node;
 }
 
@@ -314,7 +351,7 @@ inline Machine no_gpu() {
   kernel.proc_gpus = unknown<std::vector<std::string>>("/proc/driver/nvidia: no such folder");
   kernel.char_majors = known<std::map<std::string, uint32_t>>({}, "/proc/devices");
   for (DeviceNode& node : kernel.nodes)
-    node = DeviceNode{.path = node.path};
+    node = absent_node(node.path);
   kernel.proc_params.clear();
   kernel.dkms.clear();
   kernel.modprobe_setuid = unknown<bool>("no nvidia-modprobe");
@@ -347,8 +384,35 @@ inline void unload(Machine& machine, std::string_view name) {
 inline DeviceNode& node(Machine& machine, std::string_view path) {
   for (DeviceNode& node : machine.kernel.nodes)
     if (node.path == path) return node;
-  machine.kernel.nodes.push_back(DeviceNode{.path = std::string(path)});
+  machine.kernel.nodes.push_back(absent_node(std::string(path)));
   return machine.kernel.nodes.back();
+}
+
+// What NVML, CUDA and /proc say when the nvidia module is not in the kernel.
+inline void without_module(Machine& machine) {
+  KernelSide& kernel = machine.kernel;
+  for (const char* name : {"nvidia", "nvidia_uvm", "nvidia_modeset"})
+    unload(machine, name);
+  kernel.module_version = unknown<std::string>("no nvidia kernel module is loaded");
+  kernel.flavour = unknown<Flavour>("no nvidia kernel module is loaded");
+  kernel.proc_gpus = unknown<std::vector<std::string>>("/proc/driver/nvidia: no such folder");
+  kernel.proc_gpu_information.clear();
+  kernel.proc_params.clear();
+  kernel.char_majors = known<std::map<std::string, uint32_t>>({}, "/proc/devices");
+  kernel.dev_char_links.reset();
+  kernel.persistenced_socket = false;
+  for (DeviceNode& node : kernel.nodes)
+    node = absent_node(node.path);
+  for (PciFunction& function : *kernel.functions.value)
+    function.driver.clear();
+  machine.nvml = {};
+  machine.cuda = {};
+  machine.nvml.asked.state = machine.cuda.asked.state = AskState::failed;
+  machine.nvml.asked.error = 9;
+  machine.nvml.asked.error_text = "Driver Not Loaded";
+  machine.cuda.asked.error = 100;
+  machine.cuda.asked.error_text = "CUDA_ERROR_NO_DEVICE";
+  machine.services.clear();
 }
 
 inline void log_line(Machine& machine, std::string text) {
