@@ -1,0 +1,58 @@
+#include "judge/checks/driver/parts.hpp"
+
+#include "judge/doctor/diagnose.hpp"
+
+#include <algorithm>
+
+namespace gpuvet {
+namespace driver {
+namespace {
+
+bool is_excluded(const Machine& machine, const std::string& address) {
+  auto information = machine.kernel.proc_gpu_information.find(address);
+  if (information == machine.kernel.proc_gpu_information.end()) return false;
+  auto excluded = information->second.find("GPU Excluded");
+  return excluded != information->second.end() && excluded->second == "Yes";
+}
+
+} // namespace
+
+std::vector<const PciFunction*> unserved_gpus(const Machine& machine) {
+  std::vector<const PciFunction*> gpus;
+  for (const PciFunction* gpu : pci_gpus(machine)) {
+    const NvmlGpu* answers = nvml_gpu_at(machine, gpu->address);
+    bool served = answers && answers->error == 0;
+    if (!served && !gpu->driver.starts_with("vfio") && !is_excluded(machine, gpu->address))
+      gpus.push_back(gpu);
+  }
+  return gpus;
+}
+
+std::optional<Outcome> every_gpu_served(const Machine& machine) {
+  if (machine.surroundings.wsl) return not_applicable("under WSL the driver is that of Windows");
+  if (machine.surroundings.jetson) return not_applicable("on Jetson the driver fits the system");
+  if (!machine.kernel.functions)
+    return not_known("the PCI bus: " + machine.kernel.functions.why_unknown);
+  if (pci_gpus(machine).empty()) return not_applicable("no GPU of NVIDIA is on the PCI bus");
+  if (unserved_gpus(machine).empty()) return ok("the driver serves every GPU");
+  return std::nullopt;
+}
+
+Severity by_others(const Machine& machine) {
+  bool others = std::any_of(machine.nvml.gpus.begin(), machine.nvml.gpus.end(),
+                            [](const NvmlGpu& gpu) { return gpu.error == 0; });
+  return others ? Severity::error : Severity::blocker;
+}
+
+} // namespace driver
+
+CheckList driver_checks() {
+  CheckList list;
+  for (const CheckList& part :
+       {driver::module_checks(), driver::version_checks(), driver::gpu_checks(),
+        driver::bringup_checks(), driver::state_checks()})
+    list.insert(list.end(), part.begin(), part.end());
+  return list;
+}
+
+} // namespace gpuvet
