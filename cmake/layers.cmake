@@ -25,14 +25,8 @@ function(layer name)
   if(tests)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE gpuvet_${name} gpuvet_standards GTest::gtest_main)
-    # Only for those that read files of this folder: the others compile to the same in every clone.
-    foreach(test IN LISTS tests)
-      file(STRINGS ${test} reads_files REGEX GPUVET_SOURCE_DIR LIMIT_COUNT 1)
-      if(reads_files)
-        set_property(SOURCE ${test} APPEND PROPERTY COMPILE_DEFINITIONS
-                     GPUVET_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
-      endif()
-    endforeach()
+    target_compile_definitions(${name}_test PRIVATE
+      GPUVET_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
     add_test(NAME unit-${name} COMMAND ${name}_test)
   endif()
 endfunction()
