@@ -199,6 +199,37 @@ std::string version_of_path(std::string_view path) {
   return at == std::string_view::npos ? std::string() : std::string(path.substr(at + 4));
 }
 
+namespace {
+
+// "9.1.0.70" of nvidia-cudnn-cu12, for a library of that wheel.
+std::string wheel_version(const Machine& machine, const CudaLibrary& library) {
+  std::string name = library.kind;
+  if (name == "cudart") name = "cuda-runtime";
+  if (name == "nvrtc") name = "cuda-nvrtc";
+  name = "nvidia-" + name;
+  for (const PythonEnv& env : machine.pythons) {
+    if (!env.packages) continue;
+    for (const PythonPackage& package : *env.packages)
+      if (package.folder == library.python &&
+          (package.name == name || package.name.starts_with(name + "-cu")))
+        return package.version;
+  }
+  return {};
+}
+
+} // namespace
+
+std::string library_version(const Machine& machine, const std::string& path) {
+  for (const CudaLibrary& library : machine.libraries) {
+    if (library.file.path != path && library.file.real_path != path) continue;
+    if (library.file.version.find('.') != std::string::npos) return library.file.version;
+    std::string version = wheel_version(machine, library);
+    if (!version.empty()) return version;
+    return version_of_path(library.file.real_path.empty() ? path : library.file.real_path);
+  }
+  return version_of_path(path);
+}
+
 const ResolvedSoname* resolved(const Machine& machine, std::string_view soname) {
   for (const ResolvedSoname& entry : machine.loader.sonames)
     if (entry.soname == soname && !entry.found.path.empty()) return &entry;

@@ -76,6 +76,10 @@ std::string version_of_path(std::string_view path);
 
 // --- loader ------------------------------------------------------------------------------------
 
+// The version of a CUDA library: as listed, by its package, or by its name; may be its first number
+// only.
+std::string library_version(const Machine& machine, const std::string& path);
+
 const ResolvedSoname* resolved(const Machine& machine, std::string_view soname);
 std::string_view folder_of(std::string_view path);
 std::string_view name_of(std::string_view path);

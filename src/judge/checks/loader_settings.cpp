@@ -86,14 +86,6 @@ Outcome conf_missing(const Machine& machine, const Facts&) {
   return outcome;
 }
 
-std::string known_version(const Machine& machine, const std::string& path) {
-  for (const CudaLibrary& library : machine.libraries)
-    if ((library.file.path == path || library.file.real_path == path) &&
-        !library.file.version.empty())
-      return library.file.version;
-  return version_of_path(path);
-}
-
 // A line of ld.so.conf.d puts an older CUDA library before a newer one.
 Outcome conf_shadows(const Machine& machine, const Facts&) {
   Outcome outcome = fires({});
@@ -101,11 +93,11 @@ Outcome conf_shadows(const Machine& machine, const Facts&) {
     if (entry.found.rule != FoundBy::cache || entry.found.path.empty()) continue;
     if (entry.soname == "libcuda.so.1" || entry.soname == "libnvidia-ml.so.1") continue;
     const LoaderState::Folder* line = conf_line(machine, entry.found.path);
-    std::string version = known_version(machine, entry.found.real_path);
+    std::string version = library_version(machine, entry.found.real_path);
     std::optional<Version> mine = parse_version(version);
     if (!line || !mine || mine->parts.size() < 2) continue;
     for (const std::string& other : entry.shadowed) {
-      std::string other_version = known_version(machine, other);
+      std::string other_version = library_version(machine, other);
       std::optional<Version> newer = parse_version(other_version);
       if (!newer || newer->parts.size() < 2 || *newer <= *mine) continue;
       outcome.evidence.push_back(fmt::format("{}: {} {} from {}, before {}", line->file,

@@ -21,6 +21,7 @@ CheckList mps_checks();            // mps.cpp: the multi-process service
 CheckList loader_checks();         // loader.cpp: which shared libraries are found
 CheckList loader_setting_checks(); // loader_settings.cpp: LD_LIBRARY_PATH, ld.so.conf, LD_PRELOAD
 CheckList library_checks();        // libraries.cpp: cuDNN, NCCL, cuBLAS and their mixtures
+CheckList cudnn_checks();          // cudnn.cpp: cuDNN in particular
 CheckList toolkit_checks(); // toolkits.cpp: installed toolkits, nvcc, host compiler, repositories
 CheckList python_checks();  // python.cpp: packages, pins, duplicates, CPU builds
 CheckList code_checks();    // code.cpp: GPU code of packages against GPU and driver
