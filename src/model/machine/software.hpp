@@ -29,6 +29,7 @@ enum class Origin : uint8_t {
 struct Package {
   std::string name, version, status; // "ii", "rc", "iF"; "installed" for rpm
   std::string architecture;
+  std::string vendor; // who made it, as the package says: "NVIDIA Corporation <...>"
 };
 
 struct Packages {
@@ -39,10 +40,15 @@ struct Packages {
   std::vector<Repository> repositories; // that NVIDIA serves
   bool keyring = false;                 // package cuda-keyring
   std::vector<std::string> held;
+  struct Change {
+    std::string action, package, from, to; // "upgrade", "libcuda1", versions; empty: none
+  };
   struct Event {
-    std::string date, text;
-  }; // of the history: driver packages changed
-  std::vector<Event> history;
+    std::string date, text;      // "2025-03-04 06:25:10"; one line for a person
+    std::string command;         // that did it; empty: not told
+    std::vector<Change> changes; // of relevant packages only
+  }; // of the history: one transaction that changed relevant packages
+  std::vector<Event> history; // oldest first
 };
 
 struct LibraryFile {
@@ -78,6 +84,7 @@ struct InstalledToolkit { // an installed CUDA toolkit
   bool has_nvcc = false, leftover = false;
   std::vector<std::string> files;                 // of a leftover: what is there (some)
   std::string host_config_gcc, host_config_clang; // highest versions that host_config.h allows
+  bool has_ptxas = false, has_libdevice = false;  // bin/ptxas, nvvm/libdevice/libdevice.10.bc
 };
 
 struct NvccOnPath {
@@ -97,7 +104,10 @@ struct Toolkits {
   Observed<std::string> cuda_link; // target of /usr/local/cuda
   bool cuda_link_dangling = false;
   std::map<std::string, std::string> environment; // CUDA_HOME, CUDA_PATH, CUDACXX, NVCC_CCBIN, ...
+  std::vector<std::string> environment_missing;   // those of them whose folder or program is absent
   Observed<std::string> gcc, clang;               // versions on PATH
+  Observed<std::string> host_compiler;            // "gcc 11": of NVCC_CCBIN or CUDAHOSTCXX, if set
+  std::vector<std::string> other_gcc;             // "12", "13": g++-N in /usr/bin
   std::vector<SettingLine> settings;              // CUDA lines of shell start-up files
 };
 
@@ -106,6 +116,7 @@ struct CudaLibrary {
   LibraryFile file;
   std::string part;   // "ops", "cnn_infer"; empty: the main library
   std::string python; // site-packages folder it lies in; empty: elsewhere
+  bool plain_name = false; // found by its name without a version too ("libnvrtc.so")
 };
 
 struct CudnnHeader {
