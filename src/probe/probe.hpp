@@ -25,7 +25,8 @@ void probe_software(const Source& source, Machine& machine);
 void attribute_driver_files(const Source& source, Machine& machine);
 // loader/: what the loader would do, and the driver's user-space files.
 void probe_loader(const Source& source, Machine& machine);
-// software/: owner and origin of the driver's files. Needs what the software and loader probes fill.
+// software/: owner and origin of the driver's files. Needs what the software and loader probes
+// fill.
 void attribute_driver_files(const Source& source, Machine& machine);
 // python/: Python environments.
 void probe_pythons(const Source& source, const ProbeOptions& options, Machine& machine);

@@ -47,8 +47,8 @@ struct Packages {
     std::string date, text;      // "2025-03-04 06:25:10"; one line for a person
     std::string command;         // that did it; empty: not told
     std::vector<Change> changes; // of relevant packages only
-  }; // of the history: one transaction that changed relevant packages
-  std::vector<Event> history; // oldest first
+  };                             // of the history: one transaction that changed relevant packages
+  std::vector<Event> history;    // oldest first
 };
 
 struct LibraryFile {
@@ -114,8 +114,8 @@ struct Toolkits {
 struct CudaLibrary {
   std::string kind; // "cudnn", "cublas", "nccl", "tensorrt", "nvjitlink", "nvrtc", "cudart"
   LibraryFile file;
-  std::string part;   // "ops", "cnn_infer"; empty: the main library
-  std::string python; // site-packages folder it lies in; empty: elsewhere
+  std::string part;        // "ops", "cnn_infer"; empty: the main library
+  std::string python;      // site-packages folder it lies in; empty: elsewhere
   bool plain_name = false; // found by its name without a version too ("libnvrtc.so")
 };
 

@@ -97,21 +97,25 @@ void attribute_software(const Source& source, Machine& machine) {
     paths.push_back(toolkit.folder + "/bin/nvcc");
     paths.push_back(toolkit.folder + "/");
   }
-  for (const NvccOnPath& nvcc : machine.toolkits.nvcc) paths.push_back(nvcc.real_path);
-  for (const CudaLibrary& library : machine.libraries) paths.push_back(library.file.real_path);
+  for (const NvccOnPath& nvcc : machine.toolkits.nvcc)
+    paths.push_back(nvcc.real_path);
+  for (const CudaLibrary& library : machine.libraries)
+    paths.push_back(library.file.real_path);
   Owners owners = owners_of(source, machine.packages, paths);
   for (InstalledToolkit& toolkit : machine.toolkits.installed)
     attribute_toolkit(source, machine.packages, owners, toolkit);
   for (NvccOnPath& nvcc : machine.toolkits.nvcc)
     nvcc.owner = owner_of(owners, nvcc.path, nvcc.real_path);
-  for (CudaLibrary& library : machine.libraries) attribute_library(machine, owners, library);
+  for (CudaLibrary& library : machine.libraries)
+    attribute_library(machine, owners, library);
 }
 
 void attribute_driver_files(const Source& source, Machine& machine) {
   std::vector<LibraryFile*> files;
-  for (auto* list : {&machine.driver.libcuda, &machine.driver.libnvidia_ml,
-                     &machine.driver.ptxjitcompiler})
-    for (LibraryFile& file : *list) files.push_back(&file);
+  for (auto* list :
+       {&machine.driver.libcuda, &machine.driver.libnvidia_ml, &machine.driver.ptxjitcompiler})
+    for (LibraryFile& file : *list)
+      files.push_back(&file);
   if (files.empty()) return;
   std::vector<std::string> paths;
   for (const LibraryFile* file : files) {

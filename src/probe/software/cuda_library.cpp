@@ -53,7 +53,9 @@ bool better(const std::string& name, const std::string& than) {
   auto dots = [](const std::string& text) {
     return std::count(text.begin() + std::ptrdiff_t(text.find(".so")), text.end(), '.');
   };
-  auto rank = [&](const std::string& text) { return dots(text) == 2 ? 0 : dots(text) == 1 ? 2 : 1; };
+  auto rank = [&](const std::string& text) {
+    return dots(text) == 2 ? 0 : dots(text) == 1 ? 2 : 1;
+  };
   return rank(name) < rank(than);
 }
 
@@ -73,7 +75,8 @@ std::optional<LibraryName> parse_library_name(std::string_view file_name) {
                   (part.front() >= 'A' && part.front() <= 'Z') || part == "w"; // "Lt", "Mg"
     if (!joined || holds(part, "static") || part.starts_with("_alt")) return std::nullopt;
     part.remove_prefix(!part.empty() && (part.front() == '_' || part.front() == '-') ? 1 : 0);
-    return LibraryName{.kind = std::string(row.kind), .part = std::string(part), .version = *version};
+    return LibraryName{
+        .kind = std::string(row.kind), .part = std::string(part), .version = *version};
   }
   return std::nullopt;
 }

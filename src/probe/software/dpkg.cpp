@@ -75,8 +75,8 @@ void take_field(std::string_view line, Stanza& stanza) {
 void read_dpkg(const Source& source, Packages& packages) {
   auto text = source.read_file(kStatus, kLargestStatus);
   if (!text) {
-    packages.relevant = unknown<std::vector<Package>>(std::string(kStatus) + ": " +
-                                                      text.error().what);
+    packages.relevant =
+        unknown<std::vector<Package>>(std::string(kStatus) + ": " + text.error().what);
     return;
   }
   std::vector<Package> relevant;

@@ -20,7 +20,8 @@ std::string summary(const Event& event) {
   if (!first.from.empty()) text += " " + first.from;
   if (!first.from.empty() && !first.to.empty()) text += " ->";
   if (!first.to.empty()) text += " " + first.to;
-  if (event.changes.size() > 1) text += " and " + std::to_string(event.changes.size() - 1) + " more";
+  if (event.changes.size() > 1)
+    text += " and " + std::to_string(event.changes.size() - 1) + " more";
   return text;
 }
 
@@ -134,10 +135,8 @@ std::vector<Event> read_dnf(std::string_view text) {
                          ? std::string_view::npos
                          : name.rfind('-', release - 1);
     if (version == std::string_view::npos) return;
-    Change change{.action = action,
-                  .package = std::string(name.substr(0, version)),
-                  .from = {},
-                  .to = {}};
+    Change change{
+        .action = action, .package = std::string(name.substr(0, version)), .from = {}, .to = {}};
     bool old = action == "upgraded" || action == "erase" || action == "removed" ||
                action == "obsoleted" || action == "downgraded";
     (old ? change.from : change.to) = name.substr(version + 1);
@@ -156,10 +155,8 @@ std::vector<Event> read_zypper(std::string_view text) {
     if (line.starts_with('#') || fields.size() < 4) return;
     std::string_view action = trimmed(fields[1]);
     if (action != "install" && action != "remove") return;
-    Change change{.action = std::string(action),
-                  .package = std::string(fields[2]),
-                  .from = {},
-                  .to = {}};
+    Change change{
+        .action = std::string(action), .package = std::string(fields[2]), .from = {}, .to = {}};
     (action == "remove" ? change.from : change.to) = fields[3];
     add_line(std::string(fields[0]), std::move(change), events, event);
   });
@@ -177,10 +174,8 @@ std::vector<Event> read_pacman_log(std::string_view text) {
     if (words[2] != "upgraded" && words[2] != "installed" && words[2] != "removed" &&
         words[2] != "downgraded")
       return;
-    Change change{.action = std::string(words[2]),
-                  .package = std::string(words[3]),
-                  .from = {},
-                  .to = {}};
+    Change change{
+        .action = std::string(words[2]), .package = std::string(words[3]), .from = {}, .to = {}};
     (words[2] == "installed" ? change.to : change.from) = words[4];
     if (words.size() > 6) change.to = words[6];
     add_line(plain_date(words[0]), std::move(change), events, event);

@@ -1,6 +1,6 @@
 // Versions of gcc and clang, told from names and folders where possible: "gcc" is a link to
-// "x86_64-linux-gnu-gcc-12", or its library folder is lib/gcc/TRIPLE/11. Only where neither tells is
-// the compiler asked.
+// "x86_64-linux-gnu-gcc-12", or its library folder is lib/gcc/TRIPLE/11. Only where neither tells
+// is the compiler asked.
 #include "os/file_tree.hpp"
 #include "probe/software/text.hpp"
 #include "probe/software/toolkits.hpp"
@@ -73,8 +73,8 @@ Observed<std::string> version_of(const Source& source, const Compiler& compiler)
     return known(version, compiler.path + " -> " + compiler.real);
   if (std::string version = of_folders(source, compiler); !version.empty())
     return known(version, compiler.path + " and its library folder");
-  auto answer = source.run({compiler.real, compiler.clang ? "-dumpversion" : "-dumpfullversion"},
-                           kDeadline);
+  auto answer =
+      source.run({compiler.real, compiler.clang ? "-dumpversion" : "-dumpfullversion"}, kDeadline);
   if (!answer) return unknown<std::string>(compiler.path + ": " + answer.error().what);
   std::string version(trimmed(answer->output));
   if (answer->timed_out || answer->status != 0 || version.empty())
@@ -112,8 +112,7 @@ Observed<std::string> chosen(const Source& source, const Environment& environmen
 
 } // namespace
 
-void find_host_compilers(const Source& source, const Environment& environment,
-                         Toolkits& toolkits) {
+void find_host_compilers(const Source& source, const Environment& environment, Toolkits& toolkits) {
   toolkits.gcc = on_path(source, environment, "gcc");
   toolkits.clang = on_path(source, environment, "clang");
   toolkits.host_compiler = unknown<std::string>("NVCC_CCBIN and CUDAHOSTCXX are not set");

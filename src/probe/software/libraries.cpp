@@ -11,10 +11,15 @@ namespace gpuvet {
 namespace {
 
 // Debian's folders carry the machine's name.
-constexpr const char* kDefaultFolders[] = {
-    "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64",
-    "/usr/lib",                  "/lib64",                     "/lib",
-    "/usr/local/lib64",          "/usr/local/lib",             "/usr/lib/wsl/lib"};
+constexpr const char* kDefaultFolders[] = {"/usr/lib/x86_64-linux-gnu",
+                                           "/usr/lib/aarch64-linux-gnu",
+                                           "/usr/lib64",
+                                           "/usr/lib",
+                                           "/lib64",
+                                           "/lib",
+                                           "/usr/local/lib64",
+                                           "/usr/local/lib",
+                                           "/usr/lib/wsl/lib"};
 
 void add_configured(const Source& source, const std::string& file,
                     std::vector<std::string>& folders) {
@@ -91,8 +96,8 @@ std::vector<CudnnHeader> find_cudnn_headers(const Source& source, const Environm
   std::set<std::string> seen;
   for (const std::string& folder : folders) {
     // cuDNN 7 and older have it in cudnn.h itself; later ones in a header of its own.
-    for (const char* name : {"cudnn_version.h", "cudnn_version_v9.h", "cudnn_version_v8.h",
-                             "cudnn.h"}) {
+    for (const char* name :
+         {"cudnn_version.h", "cudnn_version_v9.h", "cudnn_version_v8.h", "cudnn.h"}) {
       std::string file = join_path(folder, name);
       auto real = source.real_path(file);
       if (!real || !seen.insert(*real).second) continue;

@@ -41,7 +41,8 @@ void look_through(std::string_view list, bool rooted, const std::string& package
     path = rooted ? "" : "/";
     path += line;
     if (auto asked = wanted.files.find(path); asked != wanted.files.end())
-      for (const std::string& name : asked->second) wanted.found.emplace(name, package);
+      for (const std::string& name : asked->second)
+        wanted.found.emplace(name, package);
     for (const std::string& folder : wanted.folders)
       if (path.starts_with(folder)) wanted.found.emplace(folder, package);
   });
@@ -66,9 +67,8 @@ void search_dpkg(const Source& source, const std::vector<Package>& packages, Wan
 
 void search_pacman(const Source& source, const std::vector<Package>& packages, Wanted& wanted) {
   for (const Package& package : packages) {
-    auto list = source.read_file("/var/lib/pacman/local/" + package.name + "-" + package.version +
-                                     "/files",
-                                 kLargestList);
+    auto list = source.read_file(
+        "/var/lib/pacman/local/" + package.name + "-" + package.version + "/files", kLargestList);
     if (list) look_through(*list, false, package.name, wanted);
   }
 }
@@ -86,7 +86,8 @@ void ask_rpm(const Source& source, const std::vector<std::string>& paths, Wanted
     for (size_t i = 0; i < paths.size(); ++i)
       if (!told[i].empty() && !holds(told[i], " ")) wanted.found.emplace(paths[i], told[i]);
   } else if (paths.size() > 1) { // a file with two owners, or one that vanished: ask one by one
-    for (const std::string& path : paths) ask_rpm(source, {path}, wanted);
+    for (const std::string& path : paths)
+      ask_rpm(source, {path}, wanted);
   } else if (!told.empty() && !holds(told[0], " ")) {
     wanted.found.emplace(paths[0], told[0]);
   }

@@ -8,14 +8,16 @@
 namespace gpuvet {
 namespace {
 
-constexpr std::array<std::string_view, 7> kParts = {"nvidia", "cuda",     "cudnn",            "nccl",
-                                                    "nvinfer", "tensorrt", "datacenter-gpu-manager"};
+constexpr std::array<std::string_view, 7> kParts = {
+    "nvidia", "cuda", "cudnn", "nccl", "nvinfer", "tensorrt", "datacenter-gpu-manager"};
 // Debian's split of the toolkit, NVIDIA's libraries, and what builds modules.
 constexpr std::array<std::string_view, 24> kBeginnings = {
-    "libcublas",  "libcufft",   "libcurand",  "libcusolver", "libcusparse", "libcupti",
-    "libnpp",     "libnvblas",  "libnvfatbin", "libnvjitlink", "libnvjpeg", "libnvrtc",
-    "libnvvm",    "libnvtoolsext", "libaccinj", "libcuinj",  "nsight-",     "gds-tools",
-    "dkms",       "akmods",     "kmod-nvidia", "bumblebee",  "dcgm",        "xserver-xorg-video-nv"};
+    "libcublas",   "libcufft",      "libcurand", "libcusolver",
+    "libcusparse", "libcupti",      "libnpp",    "libnvblas",
+    "libnvfatbin", "libnvjitlink",  "libnvjpeg", "libnvrtc",
+    "libnvvm",     "libnvtoolsext", "libaccinj", "libcuinj",
+    "nsight-",     "gds-tools",     "dkms",      "akmods",
+    "kmod-nvidia", "bumblebee",     "dcgm",      "xserver-xorg-video-nv"};
 
 } // namespace
 

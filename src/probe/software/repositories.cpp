@@ -101,7 +101,8 @@ void read_yum(const Source& source, const std::string& file,
     }
     size_t equals = line.find('=');
     if (equals == std::string_view::npos || line.starts_with('#')) continue;
-    std::string_view key = trimmed(line.substr(0, equals)), value = trimmed(line.substr(equals + 1));
+    std::string_view key = trimmed(line.substr(0, equals)),
+                     value = trimmed(line.substr(equals + 1));
     if (key == "baseurl" && is_of_nvidia(value)) section.urls.emplace_back(value, number);
     if (key == "gpgkey") section.signed_by = value;
     if (key == "enabled") section.enabled = value != "0";

@@ -24,11 +24,11 @@ void read_holds(const Source& source, const std::string& file, std::string_view 
 } // namespace
 
 void read_rpm(const Source& source, Packages& packages) {
-  auto answer = source.run({"/usr/bin/rpm", "-qa", "--qf",
-                            "%{NAME}\\t%{VERSION}-%{RELEASE}\\t%{ARCH}\\t%{VENDOR}\\n"},
-                           kRpmDeadline);
+  auto answer = source.run(
+      {"/usr/bin/rpm", "-qa", "--qf", "%{NAME}\\t%{VERSION}-%{RELEASE}\\t%{ARCH}\\t%{VENDOR}\\n"},
+      kRpmDeadline);
   if (!answer || answer->timed_out || answer->status != 0) {
-    std::string why = !answer              ? answer.error().what
+    std::string why = !answer             ? answer.error().what
                       : answer->timed_out ? "no answer within 5 s"
                                           : std::string(trimmed(answer->errors));
     packages.relevant = unknown<std::vector<Package>>("rpm -qa: " + why);
@@ -47,7 +47,8 @@ void read_rpm(const Source& source, Packages& packages) {
     relevant.push_back(std::move(package));
   });
   packages.relevant = known(std::move(relevant), "rpm -qa");
-  for (const char* file : {"/etc/dnf/plugins/versionlock.list", "/etc/yum/pluginconf.d/versionlock.list"})
+  for (const char* file :
+       {"/etc/dnf/plugins/versionlock.list", "/etc/yum/pluginconf.d/versionlock.list"})
     read_holds(source, file, "", packages.held);
   read_holds(source, "/etc/zypp/locks", "solvable_name:", packages.held);
 }

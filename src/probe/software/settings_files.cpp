@@ -37,7 +37,8 @@ std::vector<std::string> missing_folders(const Source& source, std::string_view 
   if (is_guarded(line)) return missing;
   for (std::string_view word : words_of(line.substr(0, line.find(" #")), " \t:=\"';()`&|<>,")) {
     std::string path = with_home(word, home);
-    while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+    while (path.size() > 1 && path.ends_with('/'))
+      path.pop_back();
     bool plain = path.starts_with('/') && path.find_first_of("$*?{}\\") == std::string::npos;
     if (plain && path.size() > 1 && concerns_cuda(path) && !exists(source, path))
       missing.push_back(std::move(path));
@@ -65,7 +66,8 @@ void read_file(const Source& source, const std::string& file, const std::string&
 std::vector<SettingLine> read_settings_files(const Source& source, const Environment& environment) {
   std::vector<std::string> files = {"/etc/environment", "/etc/profile", "/etc/bash.bashrc",
                                     "/etc/bashrc"};
-  for (const std::string& file : matching(source, "/etc/profile.d", "*.sh")) files.push_back(file);
+  for (const std::string& file : matching(source, "/etc/profile.d", "*.sh"))
+    files.push_back(file);
   std::string home = variable(environment, "HOME");
   if (home == "/") home.clear();
   if (!home.empty())
@@ -73,7 +75,8 @@ std::vector<SettingLine> read_settings_files(const Source& source, const Environ
                              ".zprofile", ".zshrc", ".config/fish/config.fish"})
       files.push_back(join_path(home, name));
   std::vector<SettingLine> found;
-  for (const std::string& file : files) read_file(source, file, home, found);
+  for (const std::string& file : files)
+    read_file(source, file, home, found);
   return found;
 }
 

@@ -16,7 +16,8 @@ std::string leading_version(std::string_view text) {
   text = trimmed(text);
   size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
   std::string version(text.substr(0, end));
-  while (version.ends_with('.')) version.pop_back();
+  while (version.ends_with('.'))
+    version.pop_back();
   return version;
 }
 
@@ -59,7 +60,8 @@ std::vector<std::string> targets(const Source& source, const std::string& folder
 
 CompilerLimits limits_of(const Source& source, const std::string& folder) {
   std::vector<std::string> includes = {folder + "/include"};
-  for (const std::string& target : targets(source, folder)) includes.push_back(target + "/include");
+  for (const std::string& target : targets(source, folder))
+    includes.push_back(target + "/include");
   if (folder == "/usr/lib/cuda") includes.emplace_back("/usr/include"); // Debian
   for (const std::string& include : includes)
     for (const char* name : {"/crt/host_config.h", "/host_config.h"})
@@ -113,13 +115,13 @@ InstalledToolkit describe_toolkit(const Source& source, const std::string& folde
   toolkit.has_ptxas = exists(source, ptxas);
   toolkit.has_libdevice = exists(source, folder + "/nvvm/libdevice/libdevice.10.bc");
   toolkit.version = of_version_files(source, folder);
-  if (toolkit.version.empty() && toolkit.has_nvcc)
-    toolkit.version = compiler_version(source, nvcc);
+  if (toolkit.version.empty() && toolkit.has_nvcc) toolkit.version = compiler_version(source, nvcc);
   if (toolkit.version.empty() && toolkit.has_ptxas)
     toolkit.version = compiler_version(source, ptxas);
   if (toolkit.version.empty()) toolkit.version = of_headers(source, folder + "/include");
   std::vector<std::string> libs = {folder + "/lib64", folder + "/lib"};
-  for (const std::string& target : targets(source, folder)) libs.push_back(target + "/lib");
+  for (const std::string& target : targets(source, folder))
+    libs.push_back(target + "/lib");
   for (const std::string& lib : libs)
     if (toolkit.version.empty()) toolkit.version = of_runtime(source, lib);
   CompilerLimits limits = limits_of(source, folder);

@@ -77,7 +77,8 @@ std::string variable(const Environment& environment, const std::string& name) {
 
 std::vector<std::string> folders_of(const std::string& list) {
   std::vector<std::string> folders;
-  for (std::string_view folder : words_of(list, ":")) folders.emplace_back(folder);
+  for (std::string_view folder : words_of(list, ":"))
+    folders.emplace_back(folder);
   return folders;
 }
 
@@ -163,8 +164,8 @@ void read_cuda_link(const Source& source, Toolkits& toolkits) {
     return;
   }
   toolkits.cuda_link_dangling = !real || !exists(source, *real);
-  toolkits.cuda_link = known(real && !toolkits.cuda_link_dangling ? *real : target.value_or(*real),
-                             "link " + path);
+  toolkits.cuda_link =
+      known(real && !toolkits.cuda_link_dangling ? *real : target.value_or(*real), "link " + path);
 }
 
 void read_build_environment(const Source& source, const Environment& environment,
@@ -172,8 +173,8 @@ void read_build_environment(const Source& source, const Environment& environment
   for (const char* name :
        {"CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CUDA_TOOLKIT_ROOT_DIR", "CUDAToolkit_ROOT",
         "CUDACXX", "CUDAHOSTCXX", "NVCC_CCBIN", "NVCC_APPEND_FLAGS", "NVCC_PREPEND_FLAGS",
-        "CUDAARCHS", "TORCH_CUDA_ARCH_LIST", "CUDNN_PATH", "CUDNN_HOME", "NCCL_HOME",
-        "XLA_FLAGS", "TRITON_PTXAS_PATH", "CC", "CXX"}) {
+        "CUDAARCHS", "TORCH_CUDA_ARCH_LIST", "CUDNN_PATH", "CUDNN_HOME", "NCCL_HOME", "XLA_FLAGS",
+        "TRITON_PTXAS_PATH", "CC", "CXX"}) {
     std::string value = variable(environment, name);
     if (value.empty()) continue;
     toolkits.environment[name] = value;
