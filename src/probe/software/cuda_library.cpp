@@ -73,7 +73,7 @@ std::optional<LibraryName> parse_library_name(std::string_view file_name) {
     if (is_hash(part)) part = {};
     bool joined = part.empty() || part.front() == '_' || part.front() == '-' ||
                   (part.front() >= 'A' && part.front() <= 'Z') || part == "w"; // "Lt", "Mg"
-    if (!joined || holds(part, "static") || part.starts_with("_alt")) return std::nullopt;
+    if (!joined || holds(part, "static") || holds(part, ".")) return std::nullopt;
     part.remove_prefix(!part.empty() && (part.front() == '_' || part.front() == '-') ? 1 : 0);
     return LibraryName{
         .kind = std::string(row.kind), .part = std::string(part), .version = *version};
@@ -88,8 +88,11 @@ std::vector<CudaLibrary> list_cuda_libraries(const Source& source, const std::st
   for (const std::string& name : *names) {
     auto parsed = parse_library_name(name);
     if (!parsed) continue;
-    auto real = source.real_path(join_path(folder, name));
-    if (!real) continue; // a dangling link
+    std::string path = join_path(folder, name);
+    auto entry = source.entry(path);
+    bool link = entry && entry->kind == EntryKind::link;
+    auto real = link ? source.real_path(path) : Result<std::string>(std::move(path));
+    if (!entry || !real) continue; // a dangling link
     Found& found = files[*real];
     if (found.name.empty() || better(name, found.name)) found.name = name;
     found.plain = found.plain || parsed->version.empty();

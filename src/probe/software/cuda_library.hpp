@@ -20,8 +20,9 @@ struct LibraryName {
 // "libcudart-d0da41ae.so.11.0". nullopt for any other library.
 std::optional<LibraryName> parse_library_name(std::string_view file_name);
 
-// The CUDA libraries in a folder, each file once, by its most telling name ("libcudnn.so.9").
-// Owner and origin are not filled in; a version only where the real file's name tells it in full.
+// The CUDA libraries in a folder (a path without links), each file once, by its most telling name
+// ("libcudnn.so.9"). Owner and origin are not filled in; a version only where the real file's name
+// tells it in full.
 std::vector<CudaLibrary> list_cuda_libraries(const Source& source, const std::string& folder);
 
 // Version in a cuDNN header, "9.1.0"; empty when it holds none.

@@ -188,8 +188,9 @@ TEST(Libraries, NamesTellKindPartAndVersion) {
   EXPECT_EQ(name("libcudart-d0da41ae.so.11.0"), "cudart//11.0");
   EXPECT_EQ(name("libnvinfer_plugin.so.10"), "tensorrt/plugin/10");
   EXPECT_EQ(name("libnccl.so.2.21.5"), "nccl//2.21.5");
-  for (const char* other : {"libnccl-net.so", "libcudart_static.a", "libcudnn.so.9.dist-info",
-                            "libcudnnfrontend.so", "cudnn.so", "libnvrtc.alt.so.12"})
+  for (const char* other :
+       {"libnccl-net.so", "libcudart_static.a", "libcudnn.so.9.dist-info", "libcudnnfrontend.so",
+        "cudnn.so", "libnvrtc.alt.so.12", "libnvrtc-builtins.alt.so.13.0"})
     EXPECT_EQ(name(other), "-") << other;
 }
 
