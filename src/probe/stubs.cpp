@@ -5,8 +5,6 @@ namespace gpuvet {
 
 __attribute__((weak)) void probe_kernel(const Source&, Machine&) {}
 __attribute__((weak)) void probe_place(const Source&, Machine&) {}
-__attribute__((weak)) void probe_software(const Source&, Machine&) {}
-__attribute__((weak)) void attribute_driver_files(const Source&, Machine&) {}
 __attribute__((weak)) void probe_pythons(const Source&, const ProbeOptions&, Machine&) {}
 __attribute__((weak)) Source live_source(LibraryQuestions) {
   return {};

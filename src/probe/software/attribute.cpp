@@ -68,7 +68,7 @@ void attribute_library(const Machine& machine, const Owners& owners, CudaLibrary
 std::set<std::string> mount_points(const Source& source) {
   std::set<std::string> points;
   for (const std::string& line : lines(source, "/proc/self/mountinfo")) {
-    auto words = words_of(line);
+    auto words = parts_of(line);
     if (words.size() > 4) points.emplace(words[4]);
   }
   return points;
@@ -83,8 +83,9 @@ bool is_injected(const std::set<std::string>& mounts, const LibraryFile& file) {
 Origin unowned_origin(const Machine& machine, const std::set<std::string>& mounts,
                       const LibraryFile& file) {
   if (is_injected(mounts, file)) return Origin::container_injected;
-  if (holds(file.real_path, "/site-packages/")) return Origin::pip;
-  if (holds(file.real_path, "/conda") || holds(file.real_path, "/envs/")) return Origin::conda;
+  if (holds_word(file.real_path, "/site-packages/")) return Origin::pip;
+  if (holds_word(file.real_path, "/conda") || holds_word(file.real_path, "/envs/"))
+    return Origin::conda;
   if (!machine.packages.relevant) return Origin::unknown;
   return machine.driver.nvidia_uninstall ? Origin::runfile : Origin::copied;
 }

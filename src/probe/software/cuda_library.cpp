@@ -73,7 +73,7 @@ std::optional<LibraryName> parse_library_name(std::string_view file_name) {
     if (is_hash(part)) part = {};
     bool joined = part.empty() || part.front() == '_' || part.front() == '-' ||
                   (part.front() >= 'A' && part.front() <= 'Z') || part == "w"; // "Lt", "Mg"
-    if (!joined || holds(part, "static") || holds(part, ".")) return std::nullopt;
+    if (!joined || holds_word(part, "static") || holds_word(part, ".")) return std::nullopt;
     part.remove_prefix(!part.empty() && (part.front() == '_' || part.front() == '-') ? 1 : 0);
     return LibraryName{
         .kind = std::string(row.kind), .part = std::string(part), .version = *version};
@@ -108,8 +108,8 @@ std::vector<CudaLibrary> list_cuda_libraries(const Source& source, const std::st
     library.file.path = join_path(folder, found.name);
     library.file.real_path = real;
     const std::string& version = real_name ? real_name->version : parsed->version;
-    if (holds(version, ".")) library.file.version = version;
-    library.file.stub = holds(real, "/stubs/");
+    if (holds_word(version, ".")) library.file.version = version;
+    library.file.stub = holds_word(real, "/stubs/");
     if (auto entry = source.entry(real)) library.file.size = entry->size;
     libraries.push_back(std::move(library));
   }
@@ -124,7 +124,7 @@ std::string cudnn_header_version(const Source& source, const std::string& file) 
                                                       "CUDNN_PATCHLEVEL"};
   each_line(*text, [&](std::string_view line) {
     if (!line.starts_with("#define CUDNN_")) return;
-    auto words = words_of(line);
+    auto words = parts_of(line);
     for (size_t i = 0; i < kNames.size(); ++i)
       if (words.size() >= 3 && words[1] == kNames[i] && is_number(words[2]) && numbers[i].empty())
         numbers[i] = words[2];

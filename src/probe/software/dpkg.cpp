@@ -34,7 +34,7 @@ char state(std::string_view word) {
 
 // "install ok installed" -> "ii"; a third letter 'R' where dpkg wants a reinstallation.
 std::string abbreviated(std::string_view status) {
-  auto words = words_of(status);
+  auto words = parts_of(status);
   if (words.size() != 3) return {};
   std::string letters = {wanted(words[0]), state(words[2])};
   if (words[1] == "reinstreq") letters += 'R';

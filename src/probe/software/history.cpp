@@ -49,7 +49,7 @@ void read_apt_changes(const std::string& action, std::string_view list, Event& e
         without_architecture(trimmed(item.substr(item.find_first_not_of(", "), open)));
     name = trimmed(name.substr(0, name.find('(')));
     if (!is_relevant_package(name)) continue;
-    auto versions = words_of(item.substr(open + 1), ", ");
+    auto versions = parts_of(item.substr(open + 1), ", ");
     if (!versions.empty() && versions.back() == "automatic") versions.pop_back();
     Change change{.action = action, .package = std::string(name), .from = {}, .to = {}};
     bool removal = action == "remove" || action == "purge";
@@ -71,13 +71,13 @@ std::vector<Event> read_apt(std::string_view text) {
     std::string_view field = line.substr(0, colon), value = trimmed(line.substr(colon + 1));
     if (field == "Start-Date") {
       keep(event, events);
-      auto words = words_of(value);
+      auto words = parts_of(value);
       if (words.size() == 2) event.date = std::string(words[0]) + " " + std::string(words[1]);
     } else if (field == "Commandline") {
       event.command = value;
     } else if (field == "Install" || field == "Upgrade" || field == "Remove" || field == "Purge" ||
                field == "Downgrade" || field == "Reinstall") {
-      read_apt_changes(lower_case(field), value, event);
+      read_apt_changes(lower_ascii(field), value, event);
     }
   });
   keep(event, events);
@@ -99,7 +99,7 @@ std::vector<Event> read_dpkg_log(std::string_view text) {
   std::vector<Event> events;
   Event event;
   each_line(text, [&](std::string_view line) {
-    auto words = words_of(line);
+    auto words = parts_of(line);
     if (words.size() != 6) return;
     if (words[2] != "upgrade" && words[2] != "install" && words[2] != "remove" &&
         words[2] != "purge")
@@ -126,9 +126,9 @@ std::vector<Event> read_dnf(std::string_view text) {
   std::vector<Event> events;
   Event event;
   each_line(text, [&](std::string_view line) {
-    auto words = words_of(line);
+    auto words = parts_of(line);
     if (words.size() < 4 || words[1] != "SUBDEBUG") return;
-    std::string action = lower_case(words[2].substr(0, words[2].find(':')));
+    std::string action = lower_ascii(words[2].substr(0, words[2].find(':')));
     std::string_view name = words[3];
     size_t release = name.rfind('-');
     size_t version = release == std::string_view::npos || release == 0
@@ -151,7 +151,7 @@ std::vector<Event> read_zypper(std::string_view text) {
   std::vector<Event> events;
   Event event;
   each_line(text, [&](std::string_view line) {
-    auto fields = words_of(line, "|");
+    auto fields = parts_of(line, "|");
     if (line.starts_with('#') || fields.size() < 4) return;
     std::string_view action = trimmed(fields[1]);
     if (action != "install" && action != "remove") return;
@@ -169,7 +169,7 @@ std::vector<Event> read_pacman_log(std::string_view text) {
   std::vector<Event> events;
   Event event;
   each_line(text, [&](std::string_view line) {
-    auto words = words_of(line, " ()[]");
+    auto words = parts_of(line, " ()[]");
     if (words.size() < 5 || words[1] != "ALPM") return;
     if (words[2] != "upgraded" && words[2] != "installed" && words[2] != "removed" &&
         words[2] != "downgraded")

@@ -103,7 +103,7 @@ Observed<std::string> chosen(const Source& source, const Environment& environmen
     compiler = Compiler{.path = value, .real = *real, .clang = false};
   }
   if (!compiler) return unknown<std::string>(from + ": " + compiler.error().what);
-  compiler->clang = holds(base_name(compiler->real), "clang");
+  compiler->clang = holds_word(base_name(compiler->real), "clang");
   Observed<std::string> version = version_of(source, *compiler);
   if (version) version.value = (compiler->clang ? "clang " : "gcc ") + *version;
   version.source = from + "=" + value;

@@ -49,7 +49,7 @@ std::vector<std::string> library_folders(const Source& source, const Environment
 
 // Those of Python environments are listed with them.
 bool belongs_to_python(std::string_view folder) {
-  return holds(folder, "/site-packages") || holds(folder, "/dist-packages");
+  return holds_word(folder, "/site-packages") || holds_word(folder, "/dist-packages");
 }
 
 // NCCL carries its version as text, which the name of a bare "libnccl.so.2" does not tell.

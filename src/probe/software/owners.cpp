@@ -50,8 +50,8 @@ void look_through(std::string_view list, bool rooted, const std::string& package
 
 // Large, and never with a file that is asked for.
 bool has_nothing_to_tell(std::string_view package) {
-  return holds(package, "documentation") || package.ends_with("-doc") || holds(package, "nsight") ||
-         holds(package, "samples");
+  return holds_word(package, "documentation") || package.ends_with("-doc") ||
+         holds_word(package, "nsight") || holds_word(package, "samples");
 }
 
 void search_dpkg(const Source& source, const std::vector<Package>& packages, Wanted& wanted) {
@@ -84,11 +84,11 @@ void ask_rpm(const Source& source, const std::vector<std::string>& paths, Wanted
   each_line(answer->output, [&](std::string_view line) { told.emplace_back(line); });
   if (told.size() == paths.size()) {
     for (size_t i = 0; i < paths.size(); ++i)
-      if (!told[i].empty() && !holds(told[i], " ")) wanted.found.emplace(paths[i], told[i]);
+      if (!told[i].empty() && !holds_word(told[i], " ")) wanted.found.emplace(paths[i], told[i]);
   } else if (paths.size() > 1) { // a file with two owners, or one that vanished: ask one by one
     for (const std::string& path : paths)
       ask_rpm(source, {path}, wanted);
-  } else if (!told.empty() && !holds(told[0], " ")) {
+  } else if (!told.empty() && !holds_word(told[0], " ")) {
     wanted.found.emplace(paths[0], told[0]);
   }
 }

@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 24> kBeginnings = {
 } // namespace
 
 bool is_relevant_package(std::string_view name) {
-  auto stands_in = [name](std::string_view part) { return holds(name, part); };
+  auto stands_in = [name](std::string_view part) { return holds_word(name, part); };
   auto begins = [name](std::string_view part) { return name.starts_with(part); };
   return std::any_of(kParts.begin(), kParts.end(), stands_in) ||
          std::any_of(kBeginnings.begin(), kBeginnings.end(), begins);
@@ -62,9 +62,9 @@ Origin package_origin(const Packages& packages, std::string_view name) {
   if (!packages.relevant || name.empty()) return Origin::unknown;
   for (const Package& package : *packages.relevant) {
     if (package.name != name || package.vendor.empty()) continue;
-    std::string vendor = lower_case(package.vendor);
+    std::string vendor = lower_ascii(package.vendor);
     // "Debian NVIDIA Maintainers" make the distribution's packages.
-    bool nvidia = holds(vendor, "nvidia corp") || holds(vendor, "@nvidia.com") ||
+    bool nvidia = holds_word(vendor, "nvidia corp") || holds_word(vendor, "@nvidia.com") ||
                   vendor.starts_with("nvidia");
     return nvidia ? Origin::nvidia_repository : Origin::distribution;
   }

@@ -7,7 +7,7 @@ namespace gpuvet {
 namespace {
 
 bool is_of_nvidia(std::string_view url) {
-  return holds(url, "nvidia.com") || holds(url, "nvidia.github.io");
+  return holds_word(url, "nvidia.com") || holds_word(url, "nvidia.github.io");
 }
 
 std::string place(const std::string& file, size_t line) {
@@ -23,13 +23,13 @@ void read_one_line(std::string_view line, const std::string& where,
   Packages::Repository repository{.file = where, .url = {}, .signed_by = {}};
   size_t open = line.find('['), close = line.find(']');
   if (open != std::string_view::npos && close != std::string_view::npos && open < close) {
-    for (std::string_view option : words_of(line.substr(open + 1, close - open - 1)))
+    for (std::string_view option : parts_of(line.substr(open + 1, close - open - 1)))
       if (option.starts_with("signed-by=")) repository.signed_by = option.substr(10);
     line.remove_prefix(close + 1);
   } else {
     line.remove_prefix(line.find_first_of(" \t"));
   }
-  auto words = words_of(line);
+  auto words = parts_of(line);
   if (words.empty() || !is_of_nvidia(words[0])) return;
   repository.url = words[0];
   found.push_back(std::move(repository));
@@ -51,18 +51,18 @@ void finish(const Paragraph& paragraph, const std::string& file,
 void take_line(std::string_view line, size_t number, std::string& field, Paragraph& paragraph) {
   if (!line.starts_with(' ') && !line.starts_with('\t')) {
     size_t colon = std::min(line.find(':'), line.size());
-    field = lower_case(line.substr(0, colon));
+    field = lower_ascii(line.substr(0, colon));
     line.remove_prefix(std::min(colon + 1, line.size()));
   }
   std::string_view value = trimmed(line);
   if (value.empty()) return;
   if (field == "uris") {
-    for (std::string_view url : words_of(value))
+    for (std::string_view url : parts_of(value))
       if (is_of_nvidia(url)) paragraph.urls.emplace_back(url, number);
   } else if (field == "signed-by" && paragraph.signed_by.empty()) {
     paragraph.signed_by = value.starts_with("-----") ? "a key in the file" : std::string(value);
   } else if (field == "enabled") {
-    std::string answer = lower_case(value);
+    std::string answer = lower_ascii(value);
     paragraph.enabled = answer != "no" && answer != "false" && answer != "0";
   }
 }

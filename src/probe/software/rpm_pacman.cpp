@@ -14,7 +14,7 @@ void read_holds(const Source& source, const std::string& file, std::string_view 
     std::string_view text = trimmed(line);
     if (text.empty() || text.front() == '#' || !text.starts_with(only_after)) continue;
     text.remove_prefix(only_after.size());
-    for (std::string_view word : words_of(text, " \t=,\"")) {
+    for (std::string_view word : parts_of(text, " \t=,\"")) {
       if (word.starts_with("0:")) word.remove_prefix(2); // an epoch
       if (is_relevant_package(word)) held.emplace_back(word);
     }
@@ -36,7 +36,7 @@ void read_rpm(const Source& source, Packages& packages) {
   }
   std::vector<Package> relevant;
   each_line(answer->output, [&](std::string_view line) {
-    auto fields = words_of(line, "\t");
+    auto fields = parts_of(line, "\t");
     if (fields.size() < 3 || !is_relevant_package(fields[0])) return;
     Package package{.name = std::string(fields[0]),
                     .version = std::string(fields[1]),

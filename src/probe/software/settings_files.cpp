@@ -10,16 +10,16 @@ namespace {
 constexpr size_t kMostLines = 200; // in all; more would be a generated file
 
 bool concerns_cuda(std::string_view line) {
-  std::string text = lower_case(line);
+  std::string text = lower_ascii(line);
   for (const char* word : {"cuda", "cudnn", "nccl", "nvidia", "nvcc", "tensorrt", "/stubs"})
-    if (holds(text, word)) return true;
+    if (holds_word(text, word)) return true;
   return false;
 }
 
 // A folder that is looked for before it is used may be absent.
 bool is_guarded(std::string_view line) {
   return line.starts_with("if ") || line.starts_with("[") || line.starts_with("test ") ||
-         holds(line, " -d ") || holds(line, " -e ") || holds(line, " -f ");
+         holds_word(line, " -d ") || holds_word(line, " -e ") || holds_word(line, " -f ");
 }
 
 std::string with_home(std::string_view word, const std::string& home) {
@@ -35,7 +35,7 @@ std::vector<std::string> missing_folders(const Source& source, std::string_view 
                                          const std::string& home) {
   std::vector<std::string> missing;
   if (is_guarded(line)) return missing;
-  for (std::string_view word : words_of(line.substr(0, line.find(" #")), " \t:=\"';()`&|<>,")) {
+  for (std::string_view word : parts_of(line.substr(0, line.find(" #")), " \t:=\"';()`&|<>,")) {
     std::string path = with_home(word, home);
     while (path.size() > 1 && path.ends_with('/'))
       path.pop_back();

@@ -4,34 +4,16 @@
 
 namespace gpuvet {
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n\v\f";
-  size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
-
-std::vector<std::string_view> words_of(std::string_view text, std::string_view separators) {
-  std::vector<std::string_view> words;
+std::vector<std::string_view> parts_of(std::string_view text, std::string_view separators) {
+  std::vector<std::string_view> parts;
   while (true) {
     size_t first = text.find_first_not_of(separators);
-    if (first == std::string_view::npos) return words;
+    if (first == std::string_view::npos) return parts;
     text.remove_prefix(first);
-    std::string_view word = text.substr(0, text.find_first_of(separators));
-    words.push_back(word);
-    text.remove_prefix(word.size());
+    std::string_view part = text.substr(0, text.find_first_of(separators));
+    parts.push_back(part);
+    text.remove_prefix(part.size());
   }
-}
-
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return lower;
-}
-
-bool holds(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
 }
 
 bool is_number(std::string_view text) {

@@ -1,22 +1,19 @@
-// Small operations on text that the probes of software share.
+// Cutting up long texts without copying them.
 #pragma once
 
-#include <string>
+#include "base/text.hpp"
+
 #include <string_view>
 #include <vector>
 
 namespace gpuvet {
 
-std::string_view trimmed(std::string_view text); // blanks at both ends
+// Parts between any of `separators`, without empty ones. They point into `text`.
+std::vector<std::string_view> parts_of(std::string_view text, std::string_view separators = " \t");
 
-// Parts between any of `separators`, without empty ones.
-std::vector<std::string_view> words_of(std::string_view text, std::string_view separators = " \t");
-
-std::string lower_case(std::string_view text);
-bool holds(std::string_view text, std::string_view part);
 bool is_number(std::string_view text); // digits only, at least one
 
-// Calls `use(line)` for each line, without its line feed.
+// Calls `use(line)` for each line, without its line end.
 template <class Use> void each_line(std::string_view text, const Use& use) {
   while (!text.empty()) {
     std::string_view line = text.substr(0, text.find('\n'));

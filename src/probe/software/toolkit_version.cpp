@@ -48,7 +48,7 @@ std::string of_headers(const Source& source, const std::string& include) {
 std::string of_runtime(const Source& source, const std::string& lib) {
   for (const std::string& path : matching(source, lib, "libcudart.so.*.*")) {
     std::string version = base_name(path).substr(std::string_view("libcudart.so.").size());
-    auto parts = words_of(version, ".");
+    auto parts = parts_of(version, ".");
     if (parts.size() >= 2) return std::string(parts[0]) + "." + std::string(parts[1]);
   }
   return {};
@@ -95,7 +95,7 @@ CompilerLimits read_host_config(std::string_view text) {
   each_line(text, [&](std::string_view line) {
     if (!line.starts_with("#error")) return;
     if (limits.gcc.empty()) limits.gcc = number_after(line, "gcc versions later than ");
-    if (limits.clang.empty() && holds(line, "clang version must be less than ")) {
+    if (limits.clang.empty() && holds_word(line, "clang version must be less than ")) {
       std::string beyond = number_after(line, "clang version must be less than ");
       if (!beyond.empty() && beyond.size() < 4)
         limits.clang = std::to_string(std::stoul(beyond) - 1);

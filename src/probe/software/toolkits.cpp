@@ -77,7 +77,7 @@ std::string variable(const Environment& environment, const std::string& name) {
 
 std::vector<std::string> folders_of(const std::string& list) {
   std::vector<std::string> folders;
-  for (std::string_view folder : words_of(list, ":"))
+  for (std::string_view folder : parts_of(list, ":"))
     folders.emplace_back(folder);
   return folders;
 }

@@ -13,16 +13,13 @@ struct RecordingBuilder {
   std::shared_ptr<Recording> recording = std::make_shared<Recording>();
 
   RecordingBuilder& text(const std::string& path, std::string content) {
-    recording->files[path] = {.kind = RecordedFile::Kind::text, .content = std::move(content)};
-    return *this;
+    return file(path, RecordedFile::Kind::text, std::move(content));
   }
   RecordingBuilder& present(const std::string& path, uint64_t size = 1000) {
-    recording->files[path] = {.kind = RecordedFile::Kind::present, .content = {}, .size = size};
-    return *this;
+    return file(path, RecordedFile::Kind::present, {}, size);
   }
   RecordingBuilder& link(const std::string& path, std::string target) {
-    recording->files[path] = {.kind = RecordedFile::Kind::link, .content = std::move(target)};
-    return *this;
+    return file(path, RecordedFile::Kind::link, std::move(target));
   }
   RecordingBuilder& folder(const std::string& path) {
     recording->folders.push_back(path);
@@ -39,11 +36,24 @@ struct RecordingBuilder {
     return *this;
   }
   RecordingBuilder& answer(std::vector<std::string> command, std::string output, int status = 0) {
-    recording->commands.push_back(
-        {.command = std::move(command), .status = status, .output = std::move(output)});
+    RecordedCommand kept;
+    kept.command = std::move(command);
+    kept.output = std::move(output);
+    kept.status = status;
+    recording->commands.push_back(std::move(kept));
     return *this;
   }
   Source source() const { return replay_source(recording); }
+
+ private:
+  RecordingBuilder& file(const std::string& path, RecordedFile::Kind kind, std::string content,
+                         uint64_t size = 0) {
+    RecordedFile& entry = recording->files[path];
+    entry.kind = kind;
+    entry.content = std::move(content);
+    entry.size = size;
+    return *this;
+  }
 };
 
 } // namespace gpuvet::testing
