@@ -37,18 +37,32 @@ const char* kind_in_words(Json::Kind kind) {
   return "an object";
 }
 
-// "[12.345678] text", as dmesg writes it.
+// "[12.345678] text", as dmesg writes it; "[12.345678 +500] text" where more like it were left out.
 LogLine log_line(const std::string& text) {
   LogLine line{.seconds = std::nullopt, .text = text};
   if (!text.starts_with('[')) return line;
   size_t first = text.find_first_not_of(' ', 1), end = text.find(']');
   if (first == std::string::npos || end == std::string::npos || end <= first) return line;
+  const char* stop_at = text.data() + end;
   double seconds = 0;
-  auto [stop, error] = std::from_chars(text.data() + first, text.data() + end, seconds);
-  if (error != std::errc{} || stop != text.data() + end) return line;
+  auto [stop, error] = std::from_chars(text.data() + first, stop_at, seconds);
+  if (error != std::errc{}) return line;
+  uint64_t more = 0;
+  if (stop_at - stop > 2 && stop[0] == ' ' && stop[1] == '+') {
+    auto [last, fault] = std::from_chars(stop + 2, stop_at, more);
+    if (fault == std::errc{}) stop = last;
+  }
+  if (stop != stop_at) return line;
   line.seconds = seconds;
+  line.more = more;
   line.text = text.substr(std::min(end + (text.substr(end, 2) == "] " ? 2 : 1), text.size()));
   return line;
+}
+
+std::string shown(const LogLine& line) {
+  if (!line.seconds) return line.text;
+  const std::string more = line.more > 0 ? fmt::format(" +{}", line.more) : "";
+  return fmt::format("[{:.6f}{}] {}", *line.seconds, more, line.text);
 }
 
 } // namespace
@@ -127,6 +141,7 @@ bool read_value(const Json& json, KernelLog& to, const JsonPlace& at, JsonProble
     return reader.finish();
   }
   reader("lines", texts);
+  reader("left_out", to.left_out);
   std::vector<LogLine> lines;
   lines.reserve(texts.size());
   for (const std::string& text : texts)
@@ -219,9 +234,9 @@ Json to_json(const KernelLog& value) {
   }
   Json lines = json_list();
   for (const LogLine& line : *value.lines)
-    lines.items.push_back(
-        json_of(line.seconds ? fmt::format("[{:.6f}] {}", *line.seconds, line.text) : line.text));
+    lines.items.push_back(json_of(shown(line)));
   set(json, "lines", std::move(lines));
+  if (value.left_out > 0) set(json, "left_out", json_of(value.left_out));
   return json;
 }
 

@@ -138,11 +138,12 @@ Recording full_recording() {
   recording.texts["/usr/lib/libx.so"]["word"] = "text";
   recording.spaces["/dev/shm"] = filled<RecordedSpace>();
   recording.commands = {filled<RecordedCommand>()};
-  recording.log =
-      KernelLog{.lines = known(std::vector<LogLine>{{.seconds = 12.345678, .text = "NVRM: x"},
-                                                    {.seconds = std::nullopt, .text = "[drm] y"}},
-                               "/dev/kmsg"),
-                .from = "/dev/kmsg"};
+  recording.log = KernelLog{
+      .lines = known(std::vector<LogLine>{{.seconds = 12.345678, .text = "NVRM: x", .more = 7},
+                                          {.seconds = std::nullopt, .text = "[drm] y"}},
+                     "/dev/kmsg"),
+      .from = "/dev/kmsg",
+      .left_out = 8};
   recording.processes = known(std::vector<GpuProcess>{filled<GpuProcess>()}, "");
   recording.nvml = filled<NvmlAnswers>();
   recording.nvml->gpus[1].name.clear();
@@ -177,6 +178,9 @@ TEST(Recording, ComesBackAsItWent) {
   EXPECT_EQ(again->system->glibc.source, "where from");
   EXPECT_EQ((*again->gpu_code.at("/usr/lib/libx.so").sass)[0], (Target{90, 'a'}));
   EXPECT_EQ(again->log->lines->at(0).seconds, 12.345678);
+  EXPECT_EQ(again->log->lines->at(0).text, "NVRM: x");
+  EXPECT_EQ(again->log->lines->at(0).more, 7u);
+  EXPECT_EQ(again->log->left_out, 8u);
   EXPECT_EQ(again->log->lines->at(1).text, "[drm] y");
   EXPECT_FALSE(again->log->lines->at(1).seconds);
   EXPECT_EQ(again->nvml->gpus[1].ecc.error, 3);

@@ -97,11 +97,13 @@ struct DkmsEntry {
 struct LogLine {
   std::optional<double> seconds; // since boot
   std::string text;              // without time stamp
+  uint64_t more = 0;             // lines that followed and differ in numbers only; not kept
 };
 
 struct KernelLog {
   Observed<std::vector<LogLine>> lines; // only those that bear on GPUs, oldest first
   std::string from;                     // "/dev/kmsg", "journalctl -k -b"
+  uint64_t left_out = 0;                // lines that bear on GPUs and were not kept, in all
 };
 
 // One Xid, many lines: the driver may print the same one hundreds of thousands of times.

@@ -81,6 +81,7 @@ std::optional<XidEvent> event_of(const LogLine& line) {
   event.process = take_process(text);
   event.detail = std::string(trimmed(text)).substr(0, kLongestDetail);
   event.first_s = event.last_s = line.seconds;
+  event.count += line.more;
   return event;
 }
 
@@ -97,7 +98,7 @@ std::vector<XidEvent> xids_of(const std::vector<LogLine>& log) {
     auto [place, is_new] = seen.emplace(std::move(key), events.size());
     if (!is_new) {
       XidEvent& first = events[place->second];
-      ++first.count;
+      first.count += 1 + line.more;
       first.last_s = line.seconds;
     } else if (events.size() < kMostEvents) {
       events.push_back(std::move(*event));

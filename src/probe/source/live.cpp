@@ -5,6 +5,7 @@
 #include "os/system_info.hpp"
 #include "probe/source.hpp"
 #include "probe/source/file_questions.hpp"
+#include "probe/source/live_parts.hpp"
 
 namespace gpuvet {
 namespace {
@@ -50,12 +51,6 @@ Observed<int> if_node(const std::string& path, int (*ask)(const std::string&),
   return known(ask(path), call + "(" + path + ")");
 }
 
-KernelLog live_kernel_log() {
-  KernelLog log;
-  log.lines = unknown<std::vector<LogLine>>("the kernel log is not read yet");
-  return log;
-}
-
 NvmlAnswers nvml_not_given() {
   NvmlAnswers answers;
   answers.asked.problem = "NVML was not asked";
@@ -66,18 +61,6 @@ CudaAnswers cuda_not_given() {
   CudaAnswers answers;
   answers.asked.problem = "the CUDA driver was not asked";
   return answers;
-}
-
-Result<CommandAnswer> live_run(const std::vector<std::string>& command, double deadline_s) {
-  auto result = run_command(command, deadline_s);
-  if (!result) return tl::unexpected(result.error());
-  const ChildEnd& end = result->end;
-  const bool exited = end.how == ChildEnd::How::exited;
-  // As a shell tells of a program that a signal ended.
-  return CommandAnswer{.status = exited ? end.status : 128 + end.status,
-                       .timed_out = end.how == ChildEnd::How::killed,
-                       .output = std::move(result->output),
-                       .errors = std::move(result->errors)};
 }
 
 void answer_files(Source& source) {
@@ -106,6 +89,18 @@ void answer_files(Source& source) {
 
 } // namespace
 
+Result<CommandAnswer> live_run(const std::vector<std::string>& command, double deadline_s) {
+  auto result = run_command(command, deadline_s);
+  if (!result) return tl::unexpected(result.error());
+  const ChildEnd& end = result->end;
+  const bool exited = end.how == ChildEnd::How::exited;
+  // As a shell tells of a program that a signal ended.
+  return CommandAnswer{.status = exited ? end.status : 128 + end.status,
+                       .timed_out = end.how == ChildEnd::How::killed,
+                       .output = std::move(result->output),
+                       .errors = std::move(result->errors)};
+}
+
 Source live_source(LibraryQuestions questions) {
   Source source;
   source.kind = Seen::live;
@@ -113,9 +108,7 @@ Source live_source(LibraryQuestions questions) {
   source.environment = process_environment;
   source.system = live_system;
   source.kernel_log = live_kernel_log;
-  source.processes = [] {
-    return unknown<std::vector<GpuProcess>>("the processes are not looked at yet");
-  };
+  source.processes = [] { return gpu_processes("/proc"); };
   source.nvml = questions.nvml ? std::move(questions.nvml) : nvml_not_given;
   source.cuda = questions.cuda ? std::move(questions.cuda) : cuda_not_given;
   source.run = live_run;
