@@ -105,6 +105,7 @@ template <class F> void fields(F& f, Is<Asked> auto& v) {
   f("call", v.call);
   f("signal", v.signal);
   f("library", v.library);
+  f("loader_problem", v.loader_problem);
   f("seconds", v.seconds);
 }
 
@@ -157,6 +158,7 @@ template <class F> void link_fields(F& f, Is<NvmlGpu> auto& v) {
   f("fabric_state", v.fabric_state);
   f("fabric_status", v.fabric_status);
   f("inforom_ok", v.inforom_ok);
+  f("recovery_action", v.recovery_action);
   f("virtualization", v.virtualization);
   f("vgpu_licensed", v.vgpu_licensed);
   f("gsp_firmware", v.gsp_firmware);
@@ -185,6 +187,7 @@ template <class F> void fields(F& f, Is<NvmlGpu> auto& v) {
 template <class F> void fields(F& f, Is<NvmlAnswers> auto& v) {
   f("asked", v.asked);
   f("driver_version", v.driver_version);
+  f("library_version", v.library_version);
   f("cuda_version", v.cuda_version);
   f("count", v.count);
   f("gpus", v.gpus);
@@ -195,12 +198,14 @@ template <class F> void fields(F& f, Is<NvmlAnswers> auto& v) {
 template <class F> void fields(F& f, Is<CudaDevice> auto& v) {
   f("ordinal", v.ordinal);
   f("error", v.error);
+  f("error_text", v.error_text);
   f("name", v.name);
   f("uuid", v.uuid);
   f("pci_address", v.pci_address);
   f("capability", v.capability);
   f("memory_bytes", v.memory_bytes);
   f("managed_memory", v.managed_memory);
+  f("pageable_memory", v.pageable_memory);
   f("context_error", v.context_error);
 }
 
