@@ -1,5 +1,5 @@
 #include "cli/command.hpp"
-#include "cli/facts_folder.hpp"
+#include "cli/facts/folder.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>

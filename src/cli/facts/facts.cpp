@@ -1,6 +1,6 @@
 // gpuvet facts: look up what gpuvet knows.
 #include "cli/command.hpp"
-#include "cli/facts_page.hpp"
+#include "cli/facts/page.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>

@@ -1,4 +1,4 @@
-#include "cli/facts_folder.hpp"
+#include "cli/facts/folder.hpp"
 
 #include <cerrno>
 #include <cstring>

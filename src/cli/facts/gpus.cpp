@@ -1,4 +1,4 @@
-#include "cli/facts_page.hpp"
+#include "cli/facts/page.hpp"
 #include "judge/load/load.hpp"
 
 #include <fmt/core.h>

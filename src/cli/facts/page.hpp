@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/text.hpp"
-#include "cli/facts_json.hpp"
+#include "cli/facts/json.hpp"
 #include "facts/facts.hpp"
 #include "model/report.hpp"
 #include "render/terminal.hpp"

@@ -1,4 +1,4 @@
-#include "cli/facts_json.hpp"
+#include "cli/facts/json.hpp"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
