@@ -97,6 +97,7 @@ for node in /dev/* ; do
   fi
 done
 mount --rbind /tmp/gpuvet-dev /dev
+mount -o remount,ro,bind /dev # the driver would make the node anew
 exec "$@"
 """
     return ["unshare", "-m", "sh", "-c", script, "sh"] + command
@@ -110,7 +111,7 @@ def planted(gpuvet, folder):
               ("a device that does not exist (CUDA_VISIBLE_DEVICES=7)", doctor,
                {"CUDA_VISIBLE_DEVICES": "7"}, "visible"),
               ("another driver's libcuda first (LD_LIBRARY_PATH)", doctor,
-               {"LD_LIBRARY_PATH": wrong_libcuda(folder)}, "libcuda"),
+               {"LD_LIBRARY_PATH": wrong_libcuda(folder)}, "driver"),
               ("no /dev/nvidia-uvm (mount namespace)", without_uvm(doctor), {}, "uvm")]
     stubs = stubs_folder(folder)
     if stubs:
