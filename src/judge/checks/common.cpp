@@ -311,15 +311,25 @@ std::string variable(const Machine& machine, const std::string& name) {
 
 std::vector<SetHere> in_force(const Machine& machine, const std::string& name) {
   std::vector<SetHere> found;
+  auto add = [&](const std::string& value, std::string where) -> SetHere& {
+    found.push_back({value, std::move(where), false, {}, {}, {}});
+    return found.back();
+  };
   if (auto at = machine.environment.find(name); at != machine.environment.end())
-    found.push_back({at->second, fmt::format("environment: {}={}", name, at->second), true});
+    add(at->second, fmt::format("environment: {}={}", name, at->second)).here = true;
+  // NCCL reads these in every program; the environment goes before them.
+  for (const std::string& line : machine.network.nccl_settings) {
+    size_t at = line.find(": " + name + "=");
+    if (at == std::string::npos) continue;
+    SetHere& setting = add(line.substr(at + name.size() + 3), line);
+    setting.file = line.substr(0, line.rfind(':', at - 1));
+    setting.line = line.substr(setting.file.size() + 1, at - setting.file.size() - 1);
+  }
   if (!machine.processes) return found;
   for (const GpuProcess& process : *machine.processes)
     if (auto at = process.environment.find(name); at != process.environment.end())
-      found.push_back(
-          {at->second,
-           fmt::format("/proc/{}/environ ({}): {}={}", process.pid, process.name, name, at->second),
-           false});
+      add(at->second, fmt::format("/proc/{}/environ: {}={}", process.pid, name, at->second))
+          .process = fmt::format("{} (pid {})", process.name, process.pid);
   return found;
 }
 
@@ -352,7 +362,12 @@ std::vector<SetHere> settings_of(const Machine& machine, const std::string& name
   std::vector<SetHere> found = in_force(machine, name);
   for (const SettingLine& line : machine.toolkits.settings)
     if (std::optional<std::string> value = assigned(line.text, name))
-      found.push_back({*value, fmt::format("{}:{}: {}", line.file, line.line, line.text), false});
+      found.push_back({*value,
+                       fmt::format("{}:{}: {}", line.file, line.line, line.text),
+                       false,
+                       {},
+                       line.file,
+                       fmt::format("{}", line.line)});
   return found;
 }
 

@@ -101,11 +101,13 @@ void add_way_out(const Machine& machine, const LoadEdge& edge,
 // A variable as it is set here, in a running GPU process, or by a start-up file.
 struct SetHere {
   std::string value;
-  std::string where; // evidence line
-  bool here = false; // in this environment
+  std::string where;      // evidence line
+  bool here = false;      // in this environment
+  std::string process;    // "python3 (pid 12)"; empty: not of a process
+  std::string file, line; // of a start-up file, or of NCCL's settings
 };
 std::vector<SetHere> settings_of(const Machine& machine, const std::string& name);
-// As settings_of(), of this environment and of processes only: what is in force.
+// As settings_of(), without start-up files: what is in force.
 std::vector<SetHere> in_force(const Machine& machine, const std::string& name);
 // Value in this environment; empty: not set.
 std::string variable(const Machine& machine, const std::string& name);

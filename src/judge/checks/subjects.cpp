@@ -5,13 +5,29 @@ namespace gpuvet {
 const std::vector<CheckCode>& check_functions() {
   static const std::vector<CheckCode> all = [] {
     std::vector<CheckCode> list;
-    for (const CheckList& subject :
-         {driver_checks(),         device_checks(),       hardware_checks(),    fabric_checks(),
-          cuda_checks(),           cuda_version_checks(), mps_checks(),         loader_checks(),
-          loader_setting_checks(), library_checks(),      cudnn_checks(),       toolkit_checks(),
-          python_checks(),         code_checks(),         environment_checks(), container_checks(),
-          container_host_checks(), cluster_checks(),      platform_checks(),    network_checks(),
-          process_checks()})
+    for (const CheckList& subject : {driver_checks(),
+                                     device_checks(),
+                                     hardware_checks(),
+                                     fabric_checks(),
+                                     cuda_checks(),
+                                     cuda_version_checks(),
+                                     mps_checks(),
+                                     loader_checks(),
+                                     loader_setting_checks(),
+                                     library_checks(),
+                                     cudnn_checks(),
+                                     toolkit_checks(),
+                                     python_checks(),
+                                     code_checks(),
+                                     environment_checks(),
+                                     framework_variable_checks(),
+                                     container_checks(),
+                                     container_host_checks(),
+                                     cluster_checks(),
+                                     platform_checks(),
+                                     network_checks(),
+                                     peer_traffic_checks(),
+                                     process_checks()})
       list.insert(list.end(), subject.begin(), subject.end());
     return list;
   }();

@@ -15,23 +15,25 @@ CheckList driver_checks();         // driver.cpp: modules, versions, flavour, pa
 CheckList device_checks();         // devices.cpp: /dev/nvidia*, permissions, numbering
 CheckList hardware_checks();       // hardware.cpp: PCI, links, memory, clocks, power
 CheckList fabric_checks();         // fabric.cpp: NVSwitch, NVLink, fabric manager
-CheckList cuda_checks();           // cuda.cpp: the CUDA driver's answers, MIG, MPS, compute mode
-CheckList cuda_version_checks();   // cuda_versions.cpp: driver against runtimes, compat, JIT
-CheckList mps_checks();            // mps.cpp: the multi-process service
-CheckList loader_checks();         // loader.cpp: which shared libraries are found
-CheckList loader_setting_checks(); // loader_settings.cpp: LD_LIBRARY_PATH, ld.so.conf, LD_PRELOAD
-CheckList library_checks();        // libraries.cpp: cuDNN, NCCL, cuBLAS and their mixtures
-CheckList cudnn_checks();          // cudnn.cpp: cuDNN in particular
+CheckList cuda_checks();           // cuda/devices.cpp: what CUDA shows, MIG, compute mode
+CheckList cuda_version_checks();   // cuda/versions.cpp: driver against runtimes, compat, JIT
+CheckList mps_checks();            // cuda/mps.cpp: the multi-process service
+CheckList loader_checks();         // loader/driver_libraries.cpp: libcuda and NVML
+CheckList loader_setting_checks(); // loader/settings.cpp: LD_LIBRARY_PATH, ld.so.conf, LD_PRELOAD
+CheckList library_checks();        // libraries/copies.cpp: NCCL, cuBLAS and their mixtures
+CheckList cudnn_checks();          // libraries/cudnn.cpp: cuDNN
 CheckList toolkit_checks(); // toolkits.cpp: installed toolkits, nvcc, host compiler, repositories
 CheckList python_checks();  // python.cpp: packages, pins, duplicates, CPU builds
 CheckList code_checks();    // code.cpp: GPU code of packages against GPU and driver
-CheckList environment_checks();    // environment.cpp: variables and start-up files
-CheckList container_checks();      // container.cpp: inside a container
-CheckList container_host_checks(); // container_host.cpp: runtimes and their configuration
-CheckList cluster_checks();        // cluster.cpp: Kubernetes, Slurm
-CheckList platform_checks();       // platform.cpp: WSL, Jetson, clouds, virtual GPUs
-CheckList network_checks();        // network.cpp: NCCL's network, InfiniBand, GPUDirect
-CheckList process_checks();        // processes.cpp: programs on the GPU, monitoring
+CheckList environment_checks();        // environment/cuda_variables.cpp: and start-up files
+CheckList framework_variable_checks(); // environment/framework_variables.cpp
+CheckList container_checks();          // container.cpp: inside a container
+CheckList container_host_checks();     // container_host.cpp: runtimes and their configuration
+CheckList cluster_checks();            // cluster.cpp: Kubernetes, Slurm
+CheckList platform_checks();           // platform.cpp: WSL, Jetson, clouds, virtual GPUs
+CheckList network_checks();            // network/network.cpp: NCCL's network, InfiniBand, GPUDirect
+CheckList peer_traffic_checks();       // network/peer_traffic.cpp: PCI between GPUs, limits
+CheckList process_checks();            // processes.cpp: programs on the GPU, monitoring
 
 // All of them.
 const std::vector<CheckCode>& check_functions();
