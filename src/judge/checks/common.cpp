@@ -154,6 +154,12 @@ std::string nvml_evidence(std::string_view call, const NvmlGpu& gpu, std::string
   return fmt::format("{}, GPU {} ({}): {}", call, gpu.index, gpu.pci_address, value);
 }
 
+Severity by_others(const Machine& machine) {
+  bool others = std::any_of(machine.nvml.gpus.begin(), machine.nvml.gpus.end(),
+                            [](const NvmlGpu& gpu) { return gpu.error == 0; });
+  return others ? Severity::error : Severity::blocker;
+}
+
 const DeviceNode* node_at(const Machine& machine, std::string_view path) {
   for (const DeviceNode& node : machine.kernel.nodes)
     if (node.path == path) return node.exists ? &node : nullptr;

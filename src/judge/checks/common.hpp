@@ -60,6 +60,9 @@ const NvmlGpu* nvml_gpu_at(const Machine& machine, std::string_view address);
 // "nvmlDeviceGetRemappedRows, GPU 3 (0000:65:00.0): pending"
 std::string nvml_evidence(std::string_view call, const NvmlGpu& gpu, std::string_view value);
 
+// One GPU that fails is an error where others work, and a blocker where it was the only one.
+Severity by_others(const Machine& machine);
+
 // The node at this path; null: it is not there, or /dev could not be looked at.
 const DeviceNode* node_at(const Machine& machine, std::string_view path);
 const ServiceUnit* service_at(const Machine& machine, std::string_view name);

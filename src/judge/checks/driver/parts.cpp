@@ -2,8 +2,6 @@
 
 #include "judge/doctor/diagnose.hpp"
 
-#include <algorithm>
-
 namespace gpuvet {
 namespace driver {
 namespace {
@@ -36,12 +34,6 @@ std::optional<Outcome> every_gpu_served(const Machine& machine) {
   if (pci_gpus(machine).empty()) return not_applicable("no GPU of NVIDIA is on the PCI bus");
   if (unserved_gpus(machine).empty()) return ok("the driver serves every GPU");
   return std::nullopt;
-}
-
-Severity by_others(const Machine& machine) {
-  bool others = std::any_of(machine.nvml.gpus.begin(), machine.nvml.gpus.end(),
-                            [](const NvmlGpu& gpu) { return gpu.error == 0; });
-  return others ? Severity::error : Severity::blocker;
 }
 
 } // namespace driver

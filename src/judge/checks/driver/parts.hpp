@@ -23,7 +23,4 @@ std::vector<const PciFunction*> unserved_gpus(const Machine& machine);
 // The answer of a check of unserved GPUs where there is none; nullopt: there are some.
 std::optional<Outcome> every_gpu_served(const Machine& machine);
 
-// One GPU that fails is an error where others work, and a blocker where it was the only one.
-Severity by_others(const Machine& machine);
-
 } // namespace gpuvet::driver
