@@ -4,7 +4,6 @@
 
 #include "base/result.hpp"
 
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
