@@ -242,6 +242,13 @@ TEST(AskNvml, AHangInInitEndsAtTheDeadline) {
   EXPECT_TRUE(answers.gpus.empty());
 }
 
+TEST(AskNvml, SleepingInTheKernelIsTold) {
+  NvmlAnswers answers = ask_fake_nvml("sleep=nvmlInit_v2", 0.1);
+  EXPECT_EQ(answers.asked.state, AskState::hung);
+  EXPECT_EQ(answers.asked.problem, "no answer in nvmlInit_v2 within 0.1 s; the process sleeps "
+                                   "inside the kernel (state D)");
+}
+
 TEST(AskNvml, GpusThatWereNotReachedAreNotHealthy) {
   NvmlAnswers answers = ask_fake_nvml("gpus=3,hang=0,hang=1,hang=2", 0.3);
   EXPECT_EQ(answers.asked.state, AskState::hung);
@@ -268,11 +275,14 @@ TEST(AskNvml, WhatALibraryPrintsIsEvidenceAndStaysOffTheTerminal) {
 }
 
 TEST(AskNvml, OversizedAnswersAreBounded) {
-  NvmlAnswers answers = ask_fake_nvml("name=long,driver=a\nb\\n,count=4000000000");
+  NvmlAnswers answers = ask_fake_nvml("name=long,driver=a\nb\\n");
   EXPECT_EQ(answers.driver_version, "a\nb\\n");
-  EXPECT_EQ(answers.count, 4'000'000'000u);
-  ASSERT_EQ(answers.gpus.size(), 256u);
+  ASSERT_EQ(answers.gpus.size(), 1u);
   EXPECT_EQ(answers.gpus[0].name, std::string(256, 'x'));
+  NvmlAnswers many = ask_fake_nvml("count=4000000000,error=nvmlDeviceGetHandleByIndex_v2:999");
+  EXPECT_EQ(many.count, 4'000'000'000u);
+  ASSERT_EQ(many.gpus.size(), 256u);
+  EXPECT_EQ(many.gpus[255].error, 999);
 }
 
 TEST(AskNvml, WithoutALibraryTheLoaderSaysWhy) {

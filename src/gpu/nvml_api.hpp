@@ -25,6 +25,24 @@ enum NvmlCode : int {
   kNvmlArgumentVersionMismatch = 25,
 };
 
+// Of nvmlClockType_t, nvmlMemoryErrorType_t, nvmlEccCounterType_t, nvmlTemperatureSensors_t and
+// nvmlTemperatureThresholds_t, nvmlGpuVirtualizationMode_t; fields of nvmlDeviceGetFieldValues.
+enum NvmlNumber : int {
+  kNvmlClockSm = 1,
+  kNvmlClockMemory = 2,
+  kNvmlUncorrected = 1,
+  kNvmlVolatile = 0,
+  kNvmlAggregate = 1,
+  kNvmlDieTemperature = 0,
+  kNvmlSlowdown = 1,
+  kNvmlVirtualGpu = 2,
+  kNvmlFieldLinkCount = 91,
+  kNvmlFieldLinkState = 165,
+  kNvmlFieldRecoveryAction = 230,
+};
+
+inline constexpr unsigned kNvmlMostLinks = 36; // of NVLink, on one GPU
+
 struct NvmlPci {
   char bus_id_legacy[16];
   unsigned domain, bus, device, pci_device_id, pci_subsystem_id;

@@ -4,17 +4,11 @@
 
 #include <array>
 #include <cstddef>
-#include <cstring>
-#include <set>
+#include <string>
 
 namespace gpuvet {
 namespace {
 
-constexpr int kClockSm = 1, kClockMemory = 2;     // nvmlClockType_t
-constexpr int kUncorrected = 1;                   // nvmlMemoryErrorType_t
-constexpr int kVolatile = 0, kAggregate = 1;      // nvmlEccCounterType_t
-constexpr int kDieTemperature = 0, kSlowdown = 1; // sensor, threshold
-constexpr int kVirtualGpu = 2;                    // nvmlGpuVirtualizationMode_t
 constexpr unsigned kMostMigDevices = 64;
 
 // nvmlBrandType_t
@@ -129,12 +123,12 @@ void ask_memory_and_health(NvmlTalk& talk) {
   int code = talk.asker.ask(api.nvmlDeviceGetEccMode, talk.device, &now, &next);
   talk.asker.answer("ecc", code, now != 0);
   talk.asker.answer("ecc_pending", code, next != 0);
-  for (int period : {kVolatile, kAggregate}) {
+  for (int period : {int{kNvmlVolatile}, int{kNvmlAggregate}}) {
     unsigned long long errors = 0;
-    code =
-        talk.asker.ask(api.nvmlDeviceGetTotalEccErrors, talk.device, kUncorrected, period, &errors);
-    talk.asker.answer(period == kVolatile ? "ecc_uncorrected" : "ecc_uncorrected_aggregate", code,
-                      errors);
+    code = talk.asker.ask(api.nvmlDeviceGetTotalEccErrors, talk.device, int{kNvmlUncorrected},
+                          period, &errors);
+    talk.asker.answer(period == kNvmlVolatile ? "ecc_uncorrected" : "ecc_uncorrected_aggregate",
+                      code, errors);
   }
   NvmlSramErrors sram{};
   sram.version = nvml_version<NvmlSramErrors>(1);
@@ -155,10 +149,10 @@ void ask_memory_and_health(NvmlTalk& talk) {
 
 void ask_clocks_and_power(NvmlTalk& talk) {
   const NvmlApi& api = talk.api;
-  ask_kind_number(talk, api.nvmlDeviceGetClockInfo, kClockSm, "clock_sm");
-  ask_kind_number(talk, api.nvmlDeviceGetMaxClockInfo, kClockSm, "clock_sm_max");
-  ask_kind_number(talk, api.nvmlDeviceGetClockInfo, kClockMemory, "clock_memory");
-  ask_kind_number(talk, api.nvmlDeviceGetMaxClockInfo, kClockMemory, "clock_memory_max");
+  ask_kind_number(talk, api.nvmlDeviceGetClockInfo, kNvmlClockSm, "clock_sm");
+  ask_kind_number(talk, api.nvmlDeviceGetMaxClockInfo, kNvmlClockSm, "clock_sm_max");
+  ask_kind_number(talk, api.nvmlDeviceGetClockInfo, kNvmlClockMemory, "clock_memory");
+  ask_kind_number(talk, api.nvmlDeviceGetMaxClockInfo, kNvmlClockMemory, "clock_memory_max");
   // Renamed with branch 535; older drivers have the second name only.
   const auto& reasons = api.nvmlDeviceGetCurrentClocksEventReasons;
   ask_number(talk, reasons.function ? reasons : api.nvmlDeviceGetCurrentClocksThrottleReasons,
@@ -171,8 +165,9 @@ void ask_clocks_and_power(NvmlTalk& talk) {
   int code =
       talk.asker.ask(api.nvmlDeviceGetPowerManagementLimitConstraints, talk.device, &least, &most);
   talk.asker.answer("power_max_mw", code, most);
-  ask_kind_number(talk, api.nvmlDeviceGetTemperature, kDieTemperature, "temperature_c");
-  ask_kind_number(talk, api.nvmlDeviceGetTemperatureThreshold, kSlowdown, "temperature_slowdown_c");
+  ask_kind_number(talk, api.nvmlDeviceGetTemperature, kNvmlDieTemperature, "temperature_c");
+  ask_kind_number(talk, api.nvmlDeviceGetTemperatureThreshold, kNvmlSlowdown,
+                  "temperature_slowdown_c");
   if (!talk.costly) return;
   NvmlUtilization busy{};
   code = talk.asker.ask(api.nvmlDeviceGetUtilizationRates, talk.device, &busy);
@@ -191,7 +186,7 @@ void ask_modes(NvmlTalk& talk) {
   int virtualization = 0;
   code = talk.asker.ask(api.nvmlDeviceGetVirtualizationMode, talk.device, &virtualization);
   talk.asker.answer("virtualization", code, virtualization);
-  if (code == 0 && virtualization == kVirtualGpu) ask_vgpu_license(talk);
+  if (code == 0 && virtualization == kNvmlVirtualGpu) ask_vgpu_license(talk);
 }
 
 } // namespace gpuvet

@@ -9,8 +9,6 @@
 namespace gpuvet {
 namespace {
 
-constexpr unsigned kMostLinks = 36; // NVML_NVLINK_MAX_LINKS
-constexpr unsigned kFieldLinkCount = 91, kFieldLinkState = 165, kFieldRecoveryAction = 230;
 constexpr unsigned kMostProcesses = 1024;
 
 // By NVML's nvmlValueType_t.
@@ -56,7 +54,7 @@ int count_active(NvmlTalk& talk, unsigned links, unsigned& active) {
 void ask_link_states(NvmlTalk& talk, unsigned links) {
   std::vector<NvmlField> states;
   for (unsigned link = 0; link < links; ++link)
-    states.push_back(field(kFieldLinkState, link));
+    states.push_back(field(kNvmlFieldLinkState, link));
   unsigned active = 0;
   int code = links > 0 ? ask_fields(talk, states) : 0;
   bool all = std::all_of(states.begin(), states.end(),
@@ -71,11 +69,11 @@ void ask_link_states(NvmlTalk& talk, unsigned links) {
 }
 
 void ask_nvlinks(NvmlTalk& talk) {
-  std::vector<NvmlField> fields = {field(kFieldLinkCount), field(kFieldRecoveryAction)};
+  std::vector<NvmlField> fields = {field(kNvmlFieldLinkCount), field(kNvmlFieldRecoveryAction)};
   int code = ask_fields(talk, fields);
   auto code_of = [&](size_t at) { return code != 0 ? code : fields[at].code; };
   talk.asker.answer("recovery_action", code_of(1), number_of(fields[1]));
-  auto links = static_cast<unsigned>(std::min<uint64_t>(number_of(fields[0]), kMostLinks));
+  auto links = static_cast<unsigned>(std::min<uint64_t>(number_of(fields[0]), kNvmlMostLinks));
   talk.asker.answer("nvlinks", code_of(0), links);
   if (code_of(0) == 0)
     ask_link_states(talk, links);

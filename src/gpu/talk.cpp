@@ -125,9 +125,8 @@ std::string Talk::what_happened(const ChildEnd& end, bool ended) const {
   std::string where = call_.empty() ? "before the first call" : "in " + with_gpu(call_, call_gpu_);
   std::string words = last_words(child_->printed());
   if (!ended) {
-    std::string kernel = end.state == 'D' || end.remains
-                             ? "; the process sleeps inside the kernel driver and cannot be ended"
-                             : "";
+    std::string kernel = end.state == 'D' ? "; the process sleeps inside the kernel (state D)" : "";
+    if (end.remains) kernel += "; it cannot be ended";
     return fmt::format("no answer {} within {:.2g} s{}{}", where,
                        seconds_since(on_gpu() ? gpu_since_ : start_), kernel, words);
   }

@@ -44,6 +44,7 @@ std::vector<Part> parts(const Source& source, const ProbeOptions& options) {
          to.container_host = std::move(from.container_host);
          to.network = std::move(from.network);
          to.periodic = std::move(from.periodic);
+         to.fabric_manager = std::move(from.fabric_manager);
        }},
       {"software and shared libraries",
        [source](Machine& m) {

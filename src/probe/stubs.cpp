@@ -3,8 +3,6 @@
 
 namespace gpuvet {
 
-__attribute__((weak)) void probe_kernel(const Source&, Machine&) {}
-__attribute__((weak)) void probe_place(const Source&, Machine&) {}
 __attribute__((weak)) void probe_pythons(const Source&, const ProbeOptions&, Machine&) {}
 __attribute__((weak)) Source live_source(LibraryQuestions) {
   return {};

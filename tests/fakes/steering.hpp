@@ -1,16 +1,18 @@
 // How a fake library is told to misbehave: words in an environment variable, parted by commas.
 //   gpus=4                       so many GPUs
-//   hang=WHERE  abort=WHERE  segv=WHERE  exit=WHERE
+//   hang=WHERE  sleep=WHERE (in the kernel, state D)  abort=WHERE  segv=WHERE  exit=WHERE
 //   error=WHERE:CODE             that call returns CODE
 //   KEY=TEXT                     anything else that the library knows
 // WHERE is a function ("nvmlInit_v2"), a GPU ("1": every call on it), or both
 // ("1:nvmlDeviceGetUUID"). A key may be given several times.
 #pragma once
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <sys/prctl.h>
 #include <unistd.h>
 #include <vector>
 
@@ -51,6 +53,7 @@ class Steering {
     if (is_here("hang", call, gpu))
       for (;;)
         pause();
+    if (is_here("sleep", call, gpu)) sleep_in_kernel();
     if (is_here("abort", call, gpu)) std::abort();
     if (is_here("segv", call, gpu)) std::raise(SIGSEGV);
     if (is_here("exit", call, gpu)) std::exit(3);
@@ -62,6 +65,16 @@ class Steering {
   }
 
  private:
+  // The kernel lets a process wait uninterruptibly for the child that it vforked.
+  [[noreturn]] static void sleep_in_kernel() {
+    if (vfork() == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      for (;;)
+        pause();
+    }
+    std::abort();
+  }
+
   bool is_here(const char* key, const char* call, int gpu) const {
     for (const std::string& where : all(key))
       if (matches(where, call, gpu)) return true;

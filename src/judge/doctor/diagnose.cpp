@@ -87,6 +87,15 @@ Outcome run_check(const CheckRow& row, const Machine& machine, const Facts& fact
   return at == code.end() ? not_known("this build has no such check") : at->second(machine, facts);
 }
 
+// On a machine that is known to have no GPU, what could not be seen of one is not missing.
+void judge_without_gpu(CheckResult& result, bool no_gpu) {
+  static const std::set<std::string_view> about_gpus = {"driver", "devices", "hardware",
+                                                        "xid",    "fabric",  "cuda"};
+  if (!no_gpu || result.outcome.answer != Answer::unknown || !about_gpus.count(result.row->area))
+    return;
+  result.outcome = not_applicable("there is no NVIDIA GPU here");
+}
+
 // A cause hides what follows from it, and what follows from that.
 void hide_consequences(Diagnosis& diagnosis) {
   std::unordered_map<std::string_view, size_t> index;
@@ -218,6 +227,9 @@ Result<Diagnosis> diagnose(const Machine& machine, const Facts& facts,
   for (const CheckCode& check : check_functions())
     code.emplace(check.id, check.run);
   std::set<std::string> tags = tags_of(machine);
+  bool no_gpu = machine.kernel.functions && pci_gpus(machine).empty() &&
+                machine.nvml.gpus.empty() && !machine.surroundings.wsl &&
+                !machine.surroundings.jetson;
 
   Diagnosis diagnosis;
   diagnosis.not_finished = machine.not_finished;
@@ -226,6 +238,7 @@ Result<Diagnosis> diagnose(const Machine& machine, const Facts& facts,
     CheckResult result;
     result.row = &row;
     result.outcome = run_check(row, machine, facts, code);
+    judge_without_gpu(result, no_gpu);
     result.severity = result.outcome.severity.value_or(row.severity);
     result.state = state_of(result.outcome, result.severity);
     if (result.outcome.answer == Answer::fires) {

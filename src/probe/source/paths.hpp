@@ -4,6 +4,7 @@
 
 #include "base/result.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>

@@ -1,0 +1,169 @@
+// Our declarations against NVIDIA's own headers, where those are installed. A mistake here would be
+// memory overwritten by the driver's library.
+#include "gpu/cuda_api.hpp"
+#include "gpu/nvml_api.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <type_traits>
+
+#if __has_include(<nvml.h>)
+#define NVML_NO_UNVERSIONED_FUNC_DEFS // declares the older versions too, and hides none
+#include <nvml.h>
+#endif
+#if __has_include(<cuda.h>)
+#include <cuda.h>
+#endif
+
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+namespace gpuvet {
+namespace {
+
+// Two parameters are passed alike: pointers to things of one size, or numbers of one size. What
+// handles point to is not known to anybody, and a structure with a version says itself which it is.
+template <class Ours, class Theirs> constexpr bool passed_alike() {
+  if constexpr (std::is_pointer_v<Ours> && std::is_pointer_v<Theirs>) {
+    using Mine = std::remove_pointer_t<Ours>;
+    using Yours = std::remove_pointer_t<Theirs>;
+    if constexpr (std::is_same_v<Mine, NvmlDeviceHandle> ||
+                  std::is_same_v<Mine, CudaContextHandle> || requires(Mine & it) { it.version; })
+      return true;
+    else
+      return sizeof(Mine) == sizeof(Yours);
+  } else {
+    return !std::is_pointer_v<Ours> && !std::is_pointer_v<Theirs> && sizeof(Ours) == sizeof(Theirs);
+  }
+}
+
+template <class Ours, class Theirs> constexpr bool kCalledAlike = false;
+
+template <class... Ours, class Code, class... Theirs>
+requires(sizeof...(Ours) == sizeof...(Theirs) &&
+         sizeof(Code) ==
+             sizeof(int)) constexpr bool kCalledAlike<LibraryCall<Ours...>, Code (*)(Theirs...)> =
+    (passed_alike<Ours, Theirs>() && ...);
+
+#define EXPECT_SAME_PLACE(Ours, our_field, Theirs, their_field)                                    \
+  EXPECT_EQ(offsetof(Ours, our_field), offsetof(Theirs, their_field));                             \
+  EXPECT_EQ(sizeof(Ours::our_field), sizeof(Theirs::their_field))
+
+TEST(Headers, TheComparisonCanFail) {
+  using Ours = LibraryCall<NvmlDevice, unsigned*>;
+  EXPECT_TRUE((kCalledAlike<Ours, int (*)(void*, int*)>));
+  EXPECT_FALSE((kCalledAlike<Ours, int (*)(void*, long*)>));
+  EXPECT_FALSE((kCalledAlike<Ours, int (*)(void*, int)>));
+  EXPECT_FALSE((kCalledAlike<Ours, int (*)(void*)>));
+  EXPECT_FALSE((kCalledAlike<Ours, char (*)(void*, int*)>));
+}
+
+#if defined(NVML_API_VERSION) && NVML_API_VERSION >= 12 && defined(nvmlGpuFabricInfo_v2)
+
+TEST(Headers, NvmlFunctionsTakeWhatWeGive) {
+#define GPUVET_COMPARE(name, ...)                                                                  \
+  EXPECT_TRUE((kCalledAlike<decltype(NvmlApi::name), decltype(&::name)>)) << #name;
+  GPUVET_NVML_CALLS(GPUVET_COMPARE)
+#undef GPUVET_COMPARE
+}
+
+TEST(Headers, NvmlStructuresLieAlike) {
+  EXPECT_EQ(sizeof(NvmlPci), sizeof(nvmlPciInfo_t));
+  EXPECT_SAME_PLACE(NvmlPci, bus_id, nvmlPciInfo_t, busId);
+  EXPECT_EQ(sizeof(NvmlMemory), sizeof(nvmlMemory_t));
+  EXPECT_SAME_PLACE(NvmlMemory, total, nvmlMemory_t, total);
+  EXPECT_SAME_PLACE(NvmlMemory, used, nvmlMemory_t, used);
+  EXPECT_EQ(nvml_version<NvmlMemory2>(2), nvmlMemory_v2);
+  EXPECT_SAME_PLACE(NvmlMemory2, total, nvmlMemory_v2_t, total);
+  EXPECT_SAME_PLACE(NvmlMemory2, reserved, nvmlMemory_v2_t, reserved);
+  EXPECT_SAME_PLACE(NvmlMemory2, used, nvmlMemory_v2_t, used);
+  EXPECT_EQ(nvml_version<NvmlSramErrors>(1), nvmlEccSramErrorStatus_v1);
+  EXPECT_SAME_PLACE(NvmlSramErrors, threshold_exceeded, nvmlEccSramErrorStatus_t,
+                    bThresholdExceeded);
+  EXPECT_SAME_PLACE(NvmlUtilization, gpu, nvmlUtilization_t, gpu);
+  EXPECT_EQ(sizeof(NvmlFabric), sizeof(nvmlGpuFabricInfo_t));
+  EXPECT_SAME_PLACE(NvmlFabric, state, nvmlGpuFabricInfo_t, state);
+  EXPECT_SAME_PLACE(NvmlFabric, status, nvmlGpuFabricInfo_t, status);
+  EXPECT_EQ(nvml_version<NvmlFabric2>(2), nvmlGpuFabricInfo_v2);
+  EXPECT_SAME_PLACE(NvmlFabric2, state, nvmlGpuFabricInfo_v2_t, state);
+  EXPECT_SAME_PLACE(NvmlFabric2, status, nvmlGpuFabricInfo_v2_t, status);
+}
+
+TEST(Headers, NvmlListsLieAlike) {
+  EXPECT_EQ(sizeof(NvmlField), sizeof(nvmlFieldValue_t));
+  EXPECT_SAME_PLACE(NvmlField, field, nvmlFieldValue_t, fieldId);
+  EXPECT_SAME_PLACE(NvmlField, scope, nvmlFieldValue_t, scopeId);
+  EXPECT_SAME_PLACE(NvmlField, type, nvmlFieldValue_t, valueType);
+  EXPECT_SAME_PLACE(NvmlField, code, nvmlFieldValue_t, nvmlReturn);
+  EXPECT_SAME_PLACE(NvmlField, value, nvmlFieldValue_t, value);
+  EXPECT_EQ(sizeof(NvmlProcessEntry), sizeof(nvmlProcessInfo_v2_t));
+  EXPECT_SAME_PLACE(NvmlProcessEntry, pid, nvmlProcessInfo_v2_t, pid);
+  EXPECT_SAME_PLACE(NvmlProcessEntry, used, nvmlProcessInfo_v2_t, usedGpuMemory);
+  EXPECT_EQ(sizeof(NvmlConfidential), sizeof(nvmlConfComputeSystemState_t));
+  EXPECT_SAME_PLACE(NvmlConfidential, feature, nvmlConfComputeSystemState_t, ccFeature);
+  EXPECT_EQ(sizeof(NvmlLicenses), sizeof(nvmlGridLicensableFeatures_t));
+  EXPECT_SAME_PLACE(NvmlLicenses, count, nvmlGridLicensableFeatures_t, licensableFeaturesCount);
+  EXPECT_SAME_PLACE(NvmlLicenses, features, nvmlGridLicensableFeatures_t, gridLicensableFeatures);
+  EXPECT_SAME_PLACE(NvmlLicensedFeature, licensed, nvmlGridLicensableFeature_t, featureState);
+}
+
+TEST(Headers, NvmlNumbersAreTheirs) {
+  EXPECT_EQ(kNvmlNotSupported, int{NVML_ERROR_NOT_SUPPORTED});
+  EXPECT_EQ(kNvmlNotFound, int{NVML_ERROR_NOT_FOUND});
+  EXPECT_EQ(kNvmlInsufficientSize, int{NVML_ERROR_INSUFFICIENT_SIZE});
+  EXPECT_EQ(kNvmlFunctionNotFound, int{NVML_ERROR_FUNCTION_NOT_FOUND});
+  EXPECT_EQ(kNvmlCorruptedInforom, int{NVML_ERROR_CORRUPTED_INFOROM});
+  EXPECT_EQ(kNvmlGpuIsLost, int{NVML_ERROR_GPU_IS_LOST});
+  EXPECT_EQ(kNvmlResetRequired, int{NVML_ERROR_RESET_REQUIRED});
+  EXPECT_EQ(kNvmlArgumentVersionMismatch, int{NVML_ERROR_ARGUMENT_VERSION_MISMATCH});
+  EXPECT_EQ(kNvmlClockSm, int{NVML_CLOCK_SM});
+  EXPECT_EQ(kNvmlClockMemory, int{NVML_CLOCK_MEM});
+  EXPECT_EQ(kNvmlUncorrected, int{NVML_MEMORY_ERROR_TYPE_UNCORRECTED});
+  EXPECT_EQ(kNvmlVolatile, int{NVML_VOLATILE_ECC});
+  EXPECT_EQ(kNvmlAggregate, int{NVML_AGGREGATE_ECC});
+  EXPECT_EQ(kNvmlDieTemperature, int{NVML_TEMPERATURE_GPU});
+  EXPECT_EQ(kNvmlSlowdown, int{NVML_TEMPERATURE_THRESHOLD_SLOWDOWN});
+  EXPECT_EQ(kNvmlVirtualGpu, int{NVML_GPU_VIRTUALIZATION_MODE_VGPU});
+  EXPECT_EQ(kNvmlFieldLinkCount, NVML_FI_DEV_NVLINK_LINK_COUNT);
+  EXPECT_EQ(kNvmlFieldLinkState, NVML_FI_DEV_NVLINK_GET_STATE);
+#ifdef NVML_FI_DEV_GET_GPU_RECOVERY_ACTION
+  EXPECT_EQ(kNvmlFieldRecoveryAction, NVML_FI_DEV_GET_GPU_RECOVERY_ACTION);
+#endif
+  EXPECT_GE(kNvmlMostLinks, unsigned{NVML_NVLINK_MAX_LINKS});
+}
+
+#else
+
+TEST(Headers, Nvml) {
+  GTEST_SKIP() << "no nvml.h of CUDA 12.9 or newer is installed";
+}
+
+#endif
+#ifdef CUDA_VERSION
+
+TEST(Headers, CudaFunctionsTakeWhatWeGive) {
+#define GPUVET_COMPARE(name, ...)                                                                  \
+  EXPECT_TRUE((kCalledAlike<decltype(CudaApi::name), decltype(&::name)>)) << #name;
+  GPUVET_CUDA_CALLS(GPUVET_COMPARE)
+#undef GPUVET_COMPARE
+}
+
+TEST(Headers, CudaNumbersAreTheirs) {
+  EXPECT_EQ(sizeof(CudaUuid), sizeof(CUuuid));
+  EXPECT_EQ(kCudaNotFound, int{CUDA_ERROR_NOT_FOUND});
+  EXPECT_EQ(kCudaCapabilityMajor, int{CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR});
+  EXPECT_EQ(kCudaCapabilityMinor, int{CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR});
+  EXPECT_EQ(kCudaManagedMemory, int{CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY});
+  EXPECT_EQ(kCudaPageableMemory, int{CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS});
+}
+
+#else
+
+TEST(Headers, Cuda) {
+  GTEST_SKIP() << "no cuda.h is installed";
+}
+
+#endif
+
+} // namespace
+} // namespace gpuvet
