@@ -1,8 +1,6 @@
 #include "cli/machine_source.hpp"
 
-#if __has_include("gpu/ask.hpp")
 #include "gpu/ask.hpp"
-#endif
 #include "probe/image_recording.hpp"
 
 #include <CLI/CLI.hpp>
@@ -15,7 +13,6 @@ namespace {
 
 constexpr double kWithin = 0.95; // of the deadline, for the children: their answers must come first
 
-#if __has_include("gpu/ask.hpp")
 LibraryQuestions ask_this_machine(const MachineOptions& options) {
   AskOptions asking;
   asking.deadline_s = options.deadline_s * kWithin;
@@ -35,11 +32,6 @@ LibraryQuestions ask_this_machine(const MachineOptions& options) {
   questions.nvml = [nvml] { return collect(*nvml); };
   return questions;
 }
-#else
-LibraryQuestions ask_this_machine(const MachineOptions&) {
-  return {[] { return NvmlAnswers(); }, [] { return CudaAnswers(); }};
-}
-#endif
 
 } // namespace
 
