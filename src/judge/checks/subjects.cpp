@@ -22,6 +22,7 @@ const std::vector<CheckCode>& check_functions() {
                                      environment_checks(),
                                      framework_variable_checks(),
                                      container_checks(),
+                                     container_image_checks(),
                                      container_host_checks(),
                                      cluster_checks(),
                                      platform_checks(),

@@ -27,8 +27,9 @@ CheckList python_checks();  // python.cpp: packages, pins, duplicates, CPU build
 CheckList code_checks();    // code.cpp: GPU code of packages against GPU and driver
 CheckList environment_checks();        // environment/cuda_variables.cpp: and start-up files
 CheckList framework_variable_checks(); // environment/framework_variables.cpp
-CheckList container_checks();          // container.cpp: inside a container
-CheckList container_host_checks();     // container_host.cpp: runtimes and their configuration
+CheckList container_checks();          // container/given.cpp: what a container was given
+CheckList container_image_checks();    // container/inside.cpp: its image, its limits
+CheckList container_host_checks();     // container/host.cpp: runtimes and their configuration
 CheckList cluster_checks();            // cluster.cpp: Kubernetes, Slurm
 CheckList platform_checks();           // platform.cpp: WSL, Jetson, clouds, virtual GPUs
 CheckList network_checks();            // network/network.cpp: NCCL's network, InfiniBand, GPUDirect

@@ -41,6 +41,24 @@ std::string_view package_tag(PackageSystem system) {
   return "";
 }
 
+std::string_view container_tag(ContainerKind kind) {
+  switch (kind) {
+  case ContainerKind::docker:
+  case ContainerKind::wsl_docker:
+    return "docker";
+  case ContainerKind::podman:
+    return "podman";
+  case ContainerKind::kubernetes:
+    return "kubernetes";
+  case ContainerKind::singularity:
+    return "singularity";
+  case ContainerKind::lxc:
+    return "lxc";
+  default:
+    return "other-container";
+  }
+}
+
 // The words that a fix's `on` may name and that are true here.
 std::set<std::string> tags_of(const Machine& machine) {
   std::set<std::string> tags;
@@ -50,6 +68,7 @@ std::set<std::string> tags_of(const Machine& machine) {
   const Surroundings& around = machine.surroundings;
   bool in_container = around.container && *around.container != ContainerKind::none;
   tags.insert(in_container ? "container" : "host");
+  if (in_container) tags.emplace(container_tag(*around.container));
   if (around.wsl) tags.insert("wsl");
   if (around.jetson) tags.insert("jetson");
   return tags;

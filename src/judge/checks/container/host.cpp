@@ -1,0 +1,354 @@
+// Checks of a host's container runtimes: the container toolkit, Docker, CDI specifications,
+// containerd.
+#include "base/text.hpp"
+#include "judge/checks/common.hpp"
+#include "judge/checks/subjects.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace gpuvet {
+namespace {
+
+// The answer of checks that need a host with a GPU and a container runtime; nullopt: it is one.
+std::optional<Outcome> no_runtime(const Machine& machine) {
+  if (in_container(machine)) return not_applicable("this is a container");
+  const ContainerHost& host = machine.container_host;
+  if (!host.docker && !host.podman && host.containerd_configs.empty())
+    return not_applicable("no container runtime is here");
+  if (!has_gpu(machine)) return not_applicable("there is no GPU");
+  return std::nullopt;
+}
+
+bool has_toolkit(const Machine& machine) {
+  return machine.container_host.toolkit || !machine.container_host.runtime_files.empty() ||
+         !packages_with(machine, {"nvidia-container-toolkit"}).empty();
+}
+
+std::string toolkit_version(const Machine& machine) {
+  if (machine.container_host.toolkit) return *machine.container_host.toolkit;
+  std::vector<const Package*> packages = packages_with(machine, {"nvidia-container-toolkit"});
+  return packages.empty() ? std::string() : packages.front()->version;
+}
+
+Outcome toolkit_missing(const Machine& machine, const Facts&) {
+  if (auto answer = no_runtime(machine)) return *answer;
+  if (machine.surroundings.wsl) return not_applicable("Docker Desktop brings its own");
+  if (has_toolkit(machine)) return ok("the container toolkit is installed");
+  if (!machine.container_host.driver_root.empty())
+    return not_applicable("the GPU operator brings it: " + machine.container_host.driver_root);
+  const ContainerHost& host = machine.container_host;
+  std::string runtime = host.docker ? "docker" : host.podman ? "podman" : "containerd";
+  return fires({runtime + ": is installed", "nvidia-ctk, nvidia-container-runtime-hook: not found"},
+               {{"runtime", runtime}});
+}
+
+// --- docker --------------------------------------------------------------------------------------
+
+std::optional<Outcome> no_docker(const Machine& machine) {
+  if (auto answer = no_runtime(machine)) return answer;
+  if (!machine.container_host.docker) return not_applicable("Docker is not here");
+  return std::nullopt;
+}
+
+Outcome docker_config_broken(const Machine& machine, const Facts&) {
+  if (auto answer = no_docker(machine)) return *answer;
+  const ContainerHost& host = machine.container_host;
+  if (!host.docker_config)
+    return host.docker_config_file.empty() ? ok("Docker has no settings file")
+                                           : not_known(host.docker_config.why_unknown);
+  if (host.docker_knows_nvidia) return ok(host.docker_config_file + " is in order");
+  return fires({host.docker_problem}, {{"file", host.docker_config_file}});
+}
+
+Outcome docker_runtime_gone(const Machine& machine, const Facts&) {
+  if (auto answer = no_docker(machine)) return *answer;
+  const ContainerHost& host = machine.container_host;
+  if (!host.docker_config && !host.docker_config_file.empty())
+    return not_known(host.docker_config.why_unknown);
+  if (!host.docker_knows_nvidia.value_or(false))
+    return not_applicable("Docker's settings name no NVIDIA runtime");
+  if (host.docker_problem.empty()) return ok(host.docker_runtime_path + " is there");
+  Outcome outcome = fires({host.docker_problem},
+                          {{"file", host.docker_config_file}, {"path", host.docker_runtime_path}});
+  if (host.docker_default_runtime == "nvidia") {
+    outcome.evidence.push_back(host.docker_config_file + ": default-runtime is nvidia");
+    outcome.fields["who"] = "no container starts";
+  } else {
+    outcome.fields["who"] = "containers with --runtime=nvidia do not start";
+  }
+  return outcome;
+}
+
+Outcome docker_not_configured(const Machine& machine, const Facts&) {
+  if (auto answer = no_docker(machine)) return *answer;
+  if (!has_toolkit(machine)) return not_applicable("the container toolkit is not installed");
+  const ContainerHost& host = machine.container_host;
+  if (!host.docker_knows_nvidia)
+    return not_known(host.docker_config ? host.docker_problem : host.docker_config.why_unknown);
+  if (*host.docker_knows_nvidia) return ok(host.docker_config_file + " names the NVIDIA runtime");
+  std::string file = host.docker_config_file.empty() ? "/etc/docker/daemon.json (not there)"
+                                                     : host.docker_config_file;
+  return fires({file + ": no runtimes.nvidia"}, {{"file", file}});
+}
+
+Outcome docker_snap(const Machine& machine, const Facts&) {
+  if (auto answer = no_docker(machine)) return *answer;
+  if (!machine.container_host.docker_snap) return ok("Docker is no snap");
+  return fires({"/snap/docker: is there"});
+}
+
+const std::string kNoCgroups = "nvidia-container-cli.no-cgroups";
+
+std::string runtime_setting(const Machine& machine, const std::string& key) {
+  auto at = machine.container_host.runtime_config.find(key);
+  return at == machine.container_host.runtime_config.end() ? std::string() : at->second;
+}
+
+Outcome no_cgroups(const Machine& machine, const Facts&) {
+  if (auto answer = no_docker(machine)) return *answer;
+  if (runtime_setting(machine, kNoCgroups) != "true") return ok("no-cgroups is off");
+  if (machine.container_host.docker_rootless)
+    return not_applicable("rootless Docker needs no-cgroups");
+  return fires(
+      {"/etc/nvidia-container-runtime/config.toml: no-cgroups = true", "docker: run by root"});
+}
+
+Outcome rootless_cgroups(const Machine& machine, const Facts&) {
+  if (auto answer = no_docker(machine)) return *answer;
+  if (!machine.container_host.docker_rootless) return not_applicable("Docker is run by root");
+  if (!has_toolkit(machine)) return not_applicable("the container toolkit is not installed");
+  if (runtime_setting(machine, kNoCgroups) == "true") return ok("no-cgroups is on");
+  std::string value = runtime_setting(machine, kNoCgroups);
+  return fires({"/etc/nvidia-container-runtime/config.toml: no-cgroups " +
+                    (value.empty() ? std::string("not set") : "= " + value),
+                "docker: rootless"});
+}
+
+Outcome mode_cdi(const Machine& machine, const Facts&) {
+  if (auto answer = no_docker(machine)) return *answer;
+  std::string mode = runtime_setting(machine, "nvidia-container-runtime.mode");
+  if (mode != "cdi") return ok("mode is " + (mode.empty() ? "not set" : mode));
+  return fires({"/etc/nvidia-container-runtime/config.toml: mode = \"cdi\""});
+}
+
+// --- CDI -----------------------------------------------------------------------------------------
+
+std::optional<Outcome> no_cdi(const Machine& machine) {
+  if (auto answer = no_runtime(machine)) return answer;
+  if (machine.container_host.cdi.empty())
+    return not_applicable("there is no CDI specification of NVIDIA's");
+  return std::nullopt;
+}
+
+// Specifications that can't be read leave a question open, unless another fails it.
+Outcome when_read(const Machine& machine, std::string fine) {
+  for (const ContainerHost::Cdi& cdi : machine.container_host.cdi)
+    if (!cdi.problem.empty())
+      return not_known(fmt::format("{} could not be read: {}", cdi.file, cdi.problem));
+  return ok(std::move(fine));
+}
+
+Outcome cdi_missing(const Machine& machine, const Facts&) {
+  if (auto answer = no_runtime(machine)) return *answer;
+  if (!machine.container_host.podman) return not_applicable("Podman is not here");
+  if (!has_toolkit(machine)) return not_applicable("the container toolkit is not installed");
+  for (const ContainerHost::Cdi& cdi : machine.container_host.cdi)
+    if (cdi.kind == "nvidia.com/gpu" || !cdi.problem.empty()) return ok(cdi.file);
+  return fires({"/etc/cdi, /var/run/cdi: no specification of nvidia.com/gpu"});
+}
+
+Outcome cdi_paths(const Machine& machine, const Facts&) {
+  if (auto answer = no_cdi(machine)) return *answer;
+  for (const ContainerHost::Cdi& cdi : machine.container_host.cdi) {
+    if (cdi.missing_paths.empty()) continue;
+    std::vector<std::string> evidence;
+    for (size_t i = 0; i < std::min<size_t>(cdi.missing_paths.size(), 3); ++i)
+      evidence.push_back(fmt::format("{}: {} (not there)", cdi.file, cdi.missing_paths[i]));
+    return fires(std::move(evidence), {{"file", cdi.file},
+                                       {"path", cdi.missing_paths.front()},
+                                       {"count", fmt::format("{}", cdi.missing_paths.size())}});
+  }
+  return when_read(machine, "all files that the specifications name are there");
+}
+
+Outcome cdi_driver(const Machine& machine, const Facts&) {
+  if (auto answer = no_cdi(machine)) return *answer;
+  const Observed<std::string>& module = machine.kernel.module_version;
+  if (!module) return not_known("the driver's version: " + module.why_unknown);
+  for (const ContainerHost::Cdi& cdi : machine.container_host.cdi)
+    if (!cdi.driver_version.empty() && cdi.driver_version != *module)
+      return fires({fmt::format("{}: libcuda.so.{}", cdi.file, cdi.driver_version),
+                    fmt::format("{}: {}", module.source, *module)},
+                   {{"file", cdi.file}, {"old", cdi.driver_version}, {"driver", *module}});
+  return when_read(machine, "the specifications are of this driver");
+}
+
+Outcome cdi_majors(const Machine& machine, const Facts&) {
+  if (auto answer = no_cdi(machine)) return *answer;
+  const auto& majors = machine.kernel.char_majors;
+  if (!majors) return not_known(majors.why_unknown);
+  auto uvm = majors->find("nvidia-uvm");
+  if (uvm == majors->end()) return not_known("/proc/devices has no nvidia-uvm");
+  for (const ContainerHost::Cdi& cdi : machine.container_host.cdi)
+    for (const auto& [node, major] : cdi.node_majors)
+      if (node.starts_with("/dev/nvidia-uvm") && major != uvm->second && major != 0)
+        return fires({fmt::format("{}: {} has major {}", cdi.file, node, major),
+                      fmt::format("{}: {} nvidia-uvm", majors.source, uvm->second)},
+                     {{"file", cdi.file},
+                      {"old", fmt::format("{}", major)},
+                      {"major", fmt::format("{}", uvm->second)}});
+  return when_read(machine, "the specifications have the kernel's numbers");
+}
+
+Outcome cdi_twice(const Machine& machine, const Facts&) {
+  if (auto answer = no_cdi(machine)) return *answer;
+  std::map<std::string, std::string> seen; // folder, kind and device -> file
+  for (const ContainerHost::Cdi& cdi : machine.container_host.cdi)
+    for (const std::string& device : cdi.devices) {
+      std::string key = fmt::format("{} {}={}", folder_of(cdi.file), cdi.kind, device);
+      auto [at, added] = seen.emplace(key, cdi.file);
+      if (added || at->second == cdi.file) continue;
+      return fires(
+          {fmt::format("{}: {}={}", at->second, cdi.kind, device),
+           fmt::format("{}: {}={}", cdi.file, cdi.kind, device)},
+          {{"device", cdi.kind + "=" + device}, {"file", cdi.file}, {"other", at->second}});
+    }
+  return when_read(machine, "each device is named in one file of a folder");
+}
+
+// --- containerd ----------------------------------------------------------------------------------
+
+Outcome containerd_unset(const Machine& machine, const Facts&) {
+  if (auto answer = no_runtime(machine)) return *answer;
+  const ContainerHost& host = machine.container_host;
+  if (!machine.surroundings.kubernetes_node) return not_applicable("this is no Kubernetes node");
+  if (host.containerd_configs.empty()) return not_known("which settings containerd reads");
+  // The first is the one that the running daemon was told, or of the distribution in use.
+  const std::string& used = host.containerd_configs.front();
+  std::string elsewhere;
+  for (const auto& [file, by_default] : host.containerd_nvidia) {
+    if (by_default.empty()) continue;
+    // Folders of further settings, which the main file includes, and templates count.
+    if (folder_of(file).starts_with(folder_of(used))) return ok(file + " names the NVIDIA runtime");
+    elsewhere = file;
+  }
+  Outcome outcome = fires({used + ": no runtime nvidia"}, {{"used", used}});
+  if (elsewhere.empty()) {
+    if (!has_toolkit(machine)) return not_applicable("the container toolkit is not installed");
+    outcome.fields["where"] = "";
+  } else {
+    outcome.evidence.push_back(elsewhere + ": has runtime nvidia");
+    outcome.fields["where"] = "; it is set in " + elsewhere + ", which is not read";
+  }
+  return outcome;
+}
+
+// --- the toolkit and what it needs ---------------------------------------------------------------
+
+Outcome not_in_cache(const Machine& machine, const Facts&) {
+  if (auto answer = no_runtime(machine)) return *answer;
+  if (!has_toolkit(machine)) return not_applicable("the container toolkit is not installed");
+  if (machine.surroundings.wsl || !machine.container_host.driver_root.empty())
+    return not_applicable("the driver lies elsewhere here");
+  if (!machine.kernel.module_version) return not_applicable("the driver is not loaded");
+  const auto& names = machine.loader.cache_sonames;
+  if (!names) return not_known(names.why_unknown);
+  for (const char* name : {"libnvidia-ml.so.1", "libcuda.so.1"})
+    if (std::find(names->begin(), names->end(), name) == names->end())
+      return fires({fmt::format("{}: no {}", names.source, name)}, {{"name", name}});
+  return ok("the loader's cache has the driver's libraries");
+}
+
+Outcome no_char_links(const Machine& machine, const Facts&) {
+  if (auto answer = no_docker(machine)) return *answer;
+  if (!has_toolkit(machine)) return not_applicable("the container toolkit is not installed");
+  const std::optional<bool>& links = machine.kernel.dev_char_links;
+  if (!links) return not_known("whether /dev/char has links for the GPUs' nodes (ls /dev/char)");
+  if (*links) return ok("/dev/char has links for the GPUs' nodes");
+  bool cgroupfs = machine.container_host.docker_config &&
+                  machine.container_host.docker_config->find("native.cgroupdriver=cgroupfs") !=
+                      std::string::npos;
+  if (cgroupfs) return not_applicable("Docker does not hand its control groups to systemd");
+  return fires({"/dev/char/195:*: not there"});
+}
+
+Outcome vulnerable(const Machine& machine, const Facts&) {
+  if (auto answer = no_runtime(machine)) return *answer;
+  if (!has_toolkit(machine)) return not_applicable("the container toolkit is not installed");
+  std::string text = toolkit_version(machine);
+  std::optional<Version> version = parse_version(text);
+  if (!version) return not_known("the toolkit's version (nvidia-ctk --version)");
+  if (*version >= Version{{1, 17, 8}}) return ok("toolkit " + text);
+  return fires({"nvidia-container-toolkit: " + text}, {{"version", text}});
+}
+
+Outcome legacy_packages(const Machine& machine, const Facts&) {
+  if (auto answer = no_runtime(machine)) return *answer;
+  if (!machine.packages.relevant) return not_known(machine.packages.relevant.why_unknown);
+  std::vector<std::string> names;
+  for (const Package* package :
+       packages_with(machine, {"nvidia-docker", "nvidia-container-runtime"}))
+    names.push_back(package->name);
+  if (names.empty()) return ok("no packages of earlier years");
+  return fires({machine.packages.relevant.source + ": " + joined(names)},
+               {{"packages", joined(names, " ")}});
+}
+
+// apt refuses a repository that two lists sign with different keys.
+Outcome repository_twice(const Machine& machine, const Facts&) {
+  if (in_container(machine)) return not_applicable("this is a container");
+  std::map<std::string, const Packages::Repository*> seen;
+  for (const Packages::Repository& repository : machine.packages.repositories) {
+    if (repository.url.find("libnvidia-container") == std::string::npos) continue;
+    auto [at, added] = seen.emplace(repository.url, &repository);
+    if (added || at->second->signed_by == repository.signed_by) continue;
+    return fires({fmt::format("{}: {} signed-by {}", at->second->file, repository.url,
+                              at->second->signed_by),
+                  fmt::format("{}: signed-by {}", repository.file, repository.signed_by)},
+                 {{"file", at->second->file.substr(0, at->second->file.rfind(':'))},
+                  {"other", repository.file.substr(0, repository.file.rfind(':'))}});
+  }
+  return seen.empty() ? not_applicable("the container toolkit's repository is not set up")
+                      : ok("the repository is set up once");
+}
+
+Outcome selinux(const Machine& machine, const Facts&) {
+  if (auto answer = no_runtime(machine)) return *answer;
+  if (!has_toolkit(machine)) return not_applicable("the container toolkit is not installed");
+  const Observed<bool>& enforcing = machine.kernel.selinux_enforcing;
+  if (!enforcing) return not_known("whether SELinux is enforcing: " + enforcing.why_unknown);
+  if (!*enforcing) return ok("SELinux is not enforcing");
+  if (!machine.container_host.podman) return not_applicable("Docker seldom confines by SELinux");
+  return fires({enforcing.source + ": enforcing"});
+}
+
+} // namespace
+
+CheckList container_host_checks() {
+  return {{"container-host-toolkit-missing", toolkit_missing},
+          {"container-host-docker-config-broken", docker_config_broken},
+          {"container-host-docker-runtime-gone", docker_runtime_gone},
+          {"container-host-docker-not-configured", docker_not_configured},
+          {"container-host-docker-snap", docker_snap},
+          {"container-host-no-cgroups", no_cgroups},
+          {"container-host-rootless-cgroups", rootless_cgroups},
+          {"container-host-mode-cdi", mode_cdi},
+          {"container-host-cdi-missing", cdi_missing},
+          {"container-host-cdi-paths", cdi_paths},
+          {"container-host-cdi-driver", cdi_driver},
+          {"container-host-cdi-majors", cdi_majors},
+          {"container-host-cdi-twice", cdi_twice},
+          {"container-host-containerd-unset", containerd_unset},
+          {"container-host-not-in-cache", not_in_cache},
+          {"container-host-no-char-links", no_char_links},
+          {"container-host-toolkit-vulnerable", vulnerable},
+          {"container-host-legacy-packages", legacy_packages},
+          {"container-host-repository-twice", repository_twice},
+          {"container-host-selinux", selinux}};
+}
+
+} // namespace gpuvet
