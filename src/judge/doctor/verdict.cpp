@@ -122,6 +122,14 @@ DoctorVerdict doctor_verdict(const Diagnosis& diagnosis, const Machine& machine,
     verdict.id = symptom->symptom->id;
     return verdict;
   }
+  // A cause that would be a warning by itself is a fault once something fails of it.
+  for (size_t i : diagnosis.causes) {
+    const CheckResult& cause = diagnosis.checks[i];
+    if (cause.explains.empty()) continue;
+    DoctorVerdict verdict = from_cause(cause);
+    verdict.verdict = Verdict::fault;
+    return verdict;
+  }
   DoctorVerdict verdict = without_cause(diagnosis, machine);
   bool fine = verdict.verdict == Verdict::healthy || verdict.verdict == Verdict::no_gpu;
   if (fine && worst && worst->severity == Severity::warning) return from_cause(*worst);

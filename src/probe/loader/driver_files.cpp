@@ -70,8 +70,10 @@ LibraryFile library_file(LibrarySearch& search, const std::string& path) {
     file.readable = false;
   }
   file.compat = under(path, "/compat") || under(file.real_path, "/compat");
+  // Windows' own libcuda for WSL is small too: it only passes calls on.
+  bool of_windows = under(path, "/wsl/lib/") || under(file.real_path, "/wsl/");
   file.stub = under(path, "/stubs/") || under(file.real_path, "/stubs/") ||
-              (path.find("/libcuda.so") != std::string::npos && file.size > 0 &&
+              (path.find("/libcuda.so") != std::string::npos && file.size > 0 && !of_windows &&
                file.size < kLargestStub && file.version.empty());
   if (file.stub) file.origin = Origin::toolkit_stub;
   if (file.compat) file.origin = Origin::compat_package;
