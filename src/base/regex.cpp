@@ -2,8 +2,8 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
 #include <string>
-#include <vector>
 
 namespace gpuvet {
 
@@ -45,6 +45,27 @@ std::optional<std::map<std::string, std::string>> Regex::fields_in(std::string_v
     if (const re2::StringPiece& group = groups[static_cast<size_t>(index)]; group.data())
       fields.emplace(name, std::string(group.data(), group.size()));
   return fields;
+}
+
+std::string Regex::replaced(std::string_view text,
+                            const std::function<std::string(const Groups&)>& with) const {
+  const RE2& expression = impl_->expression;
+  re2::StringPiece all(text.data(), text.size());
+  std::vector<re2::StringPiece> groups(static_cast<size_t>(expression.NumberOfCapturingGroups()) +
+                                       1);
+  std::string result;
+  size_t at = 0;
+  while (at < text.size() && expression.Match(all, at, text.size(), RE2::UNANCHORED, groups.data(),
+                                              static_cast<int>(groups.size()))) {
+    Groups found;
+    for (const re2::StringPiece& group : groups)
+      found.emplace_back(group.data(), group.size());
+    const auto begin = static_cast<size_t>(groups[0].data() - text.data());
+    result.append(text.substr(at, begin - at)).append(with(found));
+    at = begin + groups[0].size();
+    if (groups[0].empty() && at < text.size()) result += text[at++]; // go on behind it
+  }
+  return result.append(text.substr(std::min(at, text.size())));
 }
 
 } // namespace gpuvet

@@ -3,11 +3,13 @@
 
 #include "base/result.hpp"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace gpuvet {
 
@@ -23,6 +25,11 @@ class Regex {
 
   // Named groups of the first match, those that took part; nullopt: no match.
   std::optional<std::map<std::string, std::string>> fields_in(std::string_view text) const;
+
+  // Every match replaced by what `with` makes of its groups; the first is the whole match.
+  using Groups = std::vector<std::string_view>;
+  std::string replaced(std::string_view text,
+                       const std::function<std::string(const Groups&)>& with) const;
 
  private:
   struct Impl;

@@ -70,6 +70,8 @@ struct Recording {
   std::map<std::string, ModuleInfo> module_infos;
   std::map<std::string, std::map<std::string, std::string>> texts; // path -> word -> text after it
   std::map<std::string, RecordedSpace> spaces;
+  // Why a question about a path's content had no answer, by question ("elf", "gpu_code", "space").
+  std::map<std::string, std::map<std::string, std::string>> errors;
   std::vector<RecordedCommand> commands;
   std::optional<KernelLog> log;
   std::optional<Observed<std::vector<GpuProcess>>> processes;

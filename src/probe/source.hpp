@@ -2,9 +2,9 @@
 // live machine, on an unpacked image or mounted disk (`--root`), and on a recording.
 //
 // A live source touches the machine; an image source reads a tree and knows nothing that only a
-// running system can tell; a replay answers from a recording; a recording source wraps a live one
-// and keeps each answer. What a source cannot tell is an error or an unknown with the reason: never
-// a default.
+// running system can tell; a replay answers from a recording; a Recorder (recorder.hpp) stands
+// before another source and keeps each answer. What a source cannot tell is an error or an unknown
+// with the reason: never a default.
 #pragma once
 
 #include "base/observed.hpp"
@@ -124,8 +124,5 @@ Source image_source(const std::string& root);
 
 // Answers from a recording. What was never asked when it was made is an error that says so.
 Source replay_source(std::shared_ptr<const Recording> recording);
-
-// Asks `inner` and keeps every answer in `into`. Callable from several threads, as the probes are.
-Source recording_source(Source inner, std::shared_ptr<Recording> into);
 
 } // namespace gpuvet

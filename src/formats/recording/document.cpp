@@ -24,6 +24,7 @@ template <class F> void parts(F& f, Is<Recording> auto& v) {
   f("module_infos", v.module_infos);
   f("texts", v.texts);
   f("spaces", v.spaces);
+  f("errors", v.errors);
   f("commands", v.commands);
   f("log", v.log);
   f("processes", v.processes);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::array<std::string_view, 6> kByPath = {"files",        "elf",    "gpu_code",
                                                      "module_infos", "spaces", "listings"};
-constexpr std::array<std::string_view, 3> kByKey = {"environment", "system", "texts"};
+constexpr std::array<std::string_view, 4> kByKey = {"environment", "system", "texts", "errors"};
 constexpr std::array<std::string_view, 3> kJoined = {"folders", "commands", "missing"};
 
 template <size_t N>

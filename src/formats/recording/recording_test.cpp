@@ -137,6 +137,7 @@ Recording full_recording() {
   recording.module_infos["/usr/lib/libx.so"] = filled<ModuleInfo>();
   recording.texts["/usr/lib/libx.so"]["word"] = "text";
   recording.spaces["/dev/shm"] = filled<RecordedSpace>();
+  recording.errors["elf"]["/usr/lib/liby.so"] = "not an ELF file";
   recording.commands = {filled<RecordedCommand>()};
   recording.log = KernelLog{
       .lines = known(std::vector<LogLine>{{.seconds = 12.345678, .text = "NVRM: x", .more = 7},
@@ -174,6 +175,7 @@ TEST(Recording, ComesBackAsItWent) {
     EXPECT_EQ(got.access_error, file.access_error) << path;
   }
   EXPECT_EQ(again->environment, want.environment);
+  EXPECT_EQ(again->errors, want.errors);
   EXPECT_EQ(again->system->memlock_bytes, UINT64_MAX);
   EXPECT_EQ(again->system->glibc.source, "where from");
   EXPECT_EQ((*again->gpu_code.at("/usr/lib/libx.so").sass)[0], (Target{90, 'a'}));

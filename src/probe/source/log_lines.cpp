@@ -129,6 +129,7 @@ LogLines::LogLines() {
 }
 
 void LogLines::add(LogLine line) {
+  if (line.text.size() > kLongestLine) line.text.resize(kLongestLine);
   if (!relevant_ || !relevant_->found_in(line.text)) return;
   Kind& kind = kinds_[kind_of(line.text)];
   ++order_;

@@ -126,22 +126,36 @@ Result<std::string> real_path_of(const RecordedTree& tree, const std::string& pa
 Observed<int> open_node_of(const RecordedTree& tree, const std::string& path, bool only_access) {
   auto resolved = tree.resolve(path, LastLink::follow);
   if (!resolved) return unknown<int>(resolved.error().what);
+  if (tree.is_folder(*resolved)) return unknown<int>("this is not a device node");
   auto file = find(tree, *resolved, path);
   if (!file) return unknown<int>(file.error().what);
+  if ((*file)->kind != Kind::node) return unknown<int>("this is not a device node");
   if (only_access && (*file)->access_error)
     return known(*(*file)->access_error, "access(" + path + ")");
   if (!(*file)->open_error) return unknown<int>(kNotRecorded);
   return known(*(*file)->open_error, (only_access ? "access(" : "open(") + path + ")");
 }
 
+// Why there was no answer when the recording was made; nullptr: not told.
+const std::string* kept_error(const RecordedTree& tree, const std::string& question,
+                              const std::string& resolved) {
+  const auto& errors = tree.recording().errors;
+  auto questions = errors.find(question);
+  if (questions == errors.end()) return nullptr;
+  auto at = questions->second.find(resolved);
+  return at == questions->second.end() ? nullptr : &at->second;
+}
+
 // The answer kept for a path, under its real name or as it is called.
-template <class T> Result<T> kept(const RecordedTree& tree, const std::map<std::string, T>& answers,
+template <class T> Result<T> kept(const RecordedTree& tree, const std::string& question,
+                                  const std::map<std::string, T>& answers,
                                   const std::string& path) {
   auto resolved = tree.resolve(path, LastLink::follow);
   if (!resolved) return tl::unexpected(resolved.error());
   auto at = answers.find(*resolved);
   if (at == answers.end()) at = answers.find(path);
   if (at != answers.end()) return at->second;
+  if (const std::string* why = kept_error(tree, question, *resolved)) return fail(*why, path);
   if (tree.is_folder(*resolved)) return fail(kNotRecorded, path);
   auto file = find(tree, *resolved, path);
   if (!file) return tl::unexpected(file.error());
@@ -151,7 +165,7 @@ template <class T> Result<T> kept(const RecordedTree& tree, const std::map<std::
 
 Result<std::string> text_after_of(const RecordedTree& tree, const std::string& path,
                                   const std::string& word) {
-  auto words = kept(tree, tree.recording().texts, path);
+  auto words = kept(tree, "text_after", tree.recording().texts, path);
   if (!words) return tl::unexpected(words.error());
   auto at = words->find(word);
   if (at == words->end()) return fail("the file does not hold \"" + word + "\"", path);
@@ -159,7 +173,7 @@ Result<std::string> text_after_of(const RecordedTree& tree, const std::string& p
 }
 
 Result<Space> space_of(const RecordedTree& tree, const std::string& path) {
-  auto space = kept(tree, tree.recording().spaces, path);
+  auto space = kept(tree, "space", tree.recording().spaces, path);
   if (!space) return tl::unexpected(space.error());
   return Space{.total = space->total,
                .free = space->free,
@@ -209,12 +223,14 @@ void answer_files(Source& source, const Tree& tree) {
   source.open_node = [tree](const std::string& path) { return open_node_of(*tree, path, false); };
   source.access_node = [tree](const std::string& path) { return open_node_of(*tree, path, true); };
   source.space = [tree](const std::string& path) { return space_of(*tree, path); };
-  source.elf = [tree](const std::string& path) { return kept(*tree, tree->recording().elf, path); };
+  source.elf = [tree](const std::string& path) {
+    return kept(*tree, "elf", tree->recording().elf, path);
+  };
   source.gpu_code = [tree](const std::string& path) {
-    return kept(*tree, tree->recording().gpu_code, path);
+    return kept(*tree, "gpu_code", tree->recording().gpu_code, path);
   };
   source.module_info = [tree](const std::string& path) {
-    return kept(*tree, tree->recording().module_infos, path);
+    return kept(*tree, "module_info", tree->recording().module_infos, path);
   };
   source.text_after = [tree](const std::string& path, const std::string& word) {
     return text_after_of(*tree, path, word);
