@@ -60,8 +60,10 @@ TEST(Diagnose, AHealthyMachineIsHealthyUntilSomethingIsNotKnown) {
 
 TEST(Diagnose, OneBrokenDriverIsOneFinding) {
   Machine machine = testing::healthy_h100();
-  machine.kernel.module_version = known<std::string>("535.183.01", "/sys/module/nvidia/version");
-  machine.driver.user_version = known<std::string>("550.90.07", "libcuda.so.550.90.07");
+  // The upgrade replaced libraries and module files; what is loaded is older.
+  machine.kernel.module_version = known<std::string>("575.57.08", "/sys/module/nvidia/version");
+  for (KernelModule& module : *machine.kernel.modules.value)
+    if (!module.version.empty()) module.version = "575.57.08";
   machine.nvml = {};
   machine.nvml.asked = {.state = AskState::failed, .problem = "", .error = 18};
   machine.cuda = {};

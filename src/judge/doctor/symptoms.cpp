@@ -55,7 +55,7 @@ void add_asked(const Asked& asked, const std::string& call, const std::string& h
     seen.push_back({hang, {took(asked)}});
     break;
   case AskState::crashed:
-    seen.push_back({hang,
+    seen.push_back({hang == "nvml-hang" ? "nvml-crash" : "cuda-crash",
                     {fmt::format("{} died of signal {}", asked.call.empty() ? call : asked.call,
                                  asked.signal)}});
     break;
