@@ -31,7 +31,7 @@ template <class Ours, class Theirs> constexpr bool passed_alike() {
                   std::is_same_v<Mine, CudaContextHandle> || requires(Mine & it) { it.version; })
       return true;
     else
-      return sizeof(Mine) == sizeof(Yours);
+      return sizeof(Mine) == sizeof(Yours); // NOLINT(bugprone-sizeof-expression): pointers too
   } else {
     return !std::is_pointer_v<Ours> && !std::is_pointer_v<Theirs> && sizeof(Ours) == sizeof(Theirs);
   }

@@ -7,9 +7,8 @@
 #include "gpu/nvml_api.hpp"
 #include "steering.hpp"
 
-#include <algorithm>
-#include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <string>
 
 namespace {
@@ -21,8 +20,10 @@ const fake::Steering& steering() {
   return words;
 }
 
+char handles[4096]; // the n-th one stands for GPU n
+
 int index_of(NvmlDevice device) {
-  return static_cast<int>(reinterpret_cast<uintptr_t>(device)) - 1;
+  return static_cast<int>(reinterpret_cast<const char*>(device) - handles);
 }
 
 int enter(const char* call, NvmlDevice device) {
@@ -67,7 +68,8 @@ int nvmlDeviceGetCount_v2(unsigned* count) {
 
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, NvmlDevice* device) {
   if (int code = steering().enter(__func__, static_cast<int>(index))) return code;
-  return put(device, reinterpret_cast<NvmlDevice>(uintptr_t{index} + 1));
+  if (index >= sizeof(handles)) return 2;
+  return put(device, reinterpret_cast<NvmlDevice>(&handles[index]));
 }
 
 int nvmlDeviceGetName(NvmlDevice device, char* name, unsigned size) {
@@ -169,7 +171,9 @@ int nvmlDeviceGetEccMode(NvmlDevice device, int* current, int* pending) {
 int nvmlDeviceGetTotalEccErrors(NvmlDevice device, int kind, int period,
                                 unsigned long long* count) {
   ENTER(device);
-  return put(count, static_cast<unsigned long long>(kind * 10 + period));
+  *count = 10;
+  *count += kind == kNvmlUncorrected && period == kNvmlAggregate;
+  return 0;
 }
 
 int nvmlDeviceGetSramEccErrorStatus(NvmlDevice device, NvmlSramErrors* status) {

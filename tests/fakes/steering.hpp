@@ -11,8 +11,10 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <sched.h>
 #include <string>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <vector>
 
@@ -65,9 +67,9 @@ class Steering {
   }
 
  private:
-  // The kernel lets a process wait uninterruptibly for the child that it vforked.
+  // With this flag the kernel makes a process wait uninterruptibly for its child.
   [[noreturn]] static void sleep_in_kernel() {
-    if (vfork() == 0) {
+    if (syscall(SYS_clone, CLONE_VFORK | SIGCHLD, nullptr, nullptr, nullptr, nullptr) == 0) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
       for (;;)
         pause();
