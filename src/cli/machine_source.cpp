@@ -28,6 +28,7 @@ LibraryQuestions ask_this_machine(const MachineOptions& options) {
       return answers;
     };
   }
+  asking.costly = options.cuda; // what takes long in NVML takes no longer than cuInit beside it
   auto nvml = std::make_shared<NvmlQuestion>(start_nvml(asking));
   questions.nvml = [nvml] { return collect(*nvml); };
   return questions;

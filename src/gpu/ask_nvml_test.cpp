@@ -100,7 +100,6 @@ TEST(AskNvml, PutsEachValueInItsPlace) {
   EXPECT_EQ(*gpu.nvlinks_active, 17u);
   EXPECT_EQ(*gpu.fabric_state, 3u);
   EXPECT_EQ(*gpu.fabric_status, 0);
-  EXPECT_TRUE(*gpu.inforom_ok);
   EXPECT_EQ(*gpu.recovery_action, 1u);
   EXPECT_EQ(*gpu.virtualization, 0u);
   EXPECT_EQ(*gpu.gsp_firmware, "580.65.06");
@@ -113,7 +112,7 @@ TEST(AskNvml, WhatWasNotAskedOrNotSupportedSaysSo) {
   fields(unanswered, answers.gpus[0]);
   EXPECT_EQ(unanswered.names,
             (std::vector<std::string>{"retired_pending:3", "utilisation_percent:-1",
-                                      "mig_devices:-1", "vgpu_licensed:-1"}));
+                                      "mig_devices:-1", "inforom_ok:-1", "vgpu_licensed:-1"}));
 }
 
 TEST(AskNvml, AsksMoreWhereItAppliesOrIsWanted) {
@@ -125,6 +124,7 @@ TEST(AskNvml, AsksMoreWhereItAppliesOrIsWanted) {
   EXPECT_EQ(answers.gpus[0].mig_devices.value, 3u);
   EXPECT_EQ(answers.gpus[0].vgpu_licensed.value, true);
   EXPECT_EQ(answers.gpus[0].utilisation_percent.value, 42u);
+  EXPECT_EQ(answers.gpus[0].inforom_ok.value, true);
 }
 
 TEST(AskNvml, ReadsProcessListsOfAllEntrySizes) {

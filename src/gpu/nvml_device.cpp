@@ -142,6 +142,7 @@ void ask_memory_and_health(NvmlTalk& talk) {
   talk.asker.answer("remap_pending", code, pending != 0);
   talk.asker.answer("remap_failed", code, failed != 0);
   ask_bool(talk, api.nvmlDeviceGetRetiredPagesPendingStatus, "retired_pending");
+  if (!talk.costly) return; // reading the ROM takes 70 ms on an H200
   code = talk.asker.ask(api.nvmlDeviceValidateInforom, talk.device);
   bool corrupted = code == kNvmlCorruptedInforom;
   talk.asker.answer("inforom_ok", corrupted ? 0 : code, !corrupted);
