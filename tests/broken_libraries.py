@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""The whole doctor against NVIDIA libraries that hang, crash or lose a GPU (tests/fakes).
+
+Whatever they do: the answer comes within the deadline and a little, is complete JSON, is never
+"healthy", and what the other GPUs answered is in it.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+
+DEADLINE = 1.0
+SLACK = 5.0  # for a busy machine with sanitizers; a hang would be the test's time-out
+
+# (what, NVML's steering, CUDA's steering, symptom that must be named, GPUs that must be told)
+SITUATIONS = [
+    ("NVML hangs in its first call", "hang=nvmlInit_v2", "", "nvml-hang", 0),
+    ("NVML crashes on GPU 1 of 3", "gpus=3,abort=1:nvmlDeviceGetUUID", "", None, 2),
+    ("NVML hangs on GPU 1 of 3", "gpus=3,hang=1:nvmlDeviceGetUUID", "", None, 2),
+    ("one GPU of four is lost", "gpus=4,lost=2", "", None, 3),
+    ("NVML's version is not the module's", "error=nvmlInit_v2:18", "", None, 0),
+    ("CUDA hangs", "gpus=2", "hang=cuInit", "cuda-hang", 2),
+    ("CUDA crashes", "gpus=2", "abort=cuInit", "cuda-crash", 2),
+    ("CUDA answers 999", "gpus=2", "error=cuInit:999", "cuda-999", 2),
+]
+
+
+def doctor(gpuvet, fakes, nvml, cuda):
+    environment = {**os.environ, "LD_LIBRARY_PATH": fakes, "GPUVET_FAKE_NVML": nvml,
+                   "GPUVET_FAKE_CUDA": cuda}
+    start = time.monotonic()
+    result = subprocess.run([gpuvet, "doctor", "--json", "--deadline", str(DEADLINE)],
+                            env=environment, capture_output=True, text=True, timeout=60,
+                            check=False)
+    return result, time.monotonic() - start
+
+
+def check(gpuvet, fakes, situation):
+    what, nvml, cuda, symptom, told = situation
+    result, seconds = doctor(gpuvet, fakes, nvml, cuda)
+    try:
+        answer = json.loads(result.stdout)
+    except ValueError:
+        return [f"{what}: no JSON; {result.stderr.strip()[-200:]}"]
+    problems = []
+    if seconds > DEADLINE + SLACK:
+        problems.append(f"{what}: took {seconds:.1f} s for a deadline of {DEADLINE} s")
+    if answer["verdict"] == "healthy" or result.returncode == 0:
+        problems.append(f"{what}: verdict {answer['verdict']}, exit status {result.returncode}")
+    symptoms = {seen["id"] for seen in answer["symptoms"]}
+    if symptom and symptom not in symptoms:
+        problems.append(f"{what}: {symptom} is not among {sorted(symptoms)}")
+    working = [gpu for gpu in answer["machine"]["gpus"] if gpu["error"] == 0 and gpu["name"]]
+    if len(working) != told:
+        problems.append(f"{what}: {len(working)} GPUs are told, not {told}")
+    return problems
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--gpuvet", required=True)
+    options.add_argument("--fakes", required=True)
+    arguments = options.parse_args()
+    problems = []
+    for situation in SITUATIONS:
+        problems += check(os.path.abspath(arguments.gpuvet), os.path.abspath(arguments.fakes),
+                          situation)
+    print("\n".join(problems) or f"{len(SITUATIONS)} situations, all told in time")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
