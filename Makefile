@@ -38,8 +38,8 @@ bench: build
 
 fuzz:
 	@tools/install-packages test
-	cmake --preset clang && cmake --build --preset clang
-	@tools/fuzz build/clang $(SECONDS_EACH)
+	cmake --preset fuzz && cmake --build --preset fuzz
+	@tools/fuzz build/fuzz $(SECONDS_EACH)
 
 check-format:
 	@tools/format check
