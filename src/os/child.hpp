@@ -7,6 +7,7 @@
 
 #include "base/result.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -20,8 +21,8 @@ namespace gpuvet {
 using Moment = std::chrono::steady_clock::time_point;
 
 inline Moment seconds_after(Moment start, double seconds) {
-  return start +
-         std::chrono::duration_cast<Moment::duration>(std::chrono::duration<double>(seconds));
+  std::chrono::duration<double> length(std::min(seconds, 1e8)); // what the clock can count
+  return start + std::chrono::duration_cast<Moment::duration>(length);
 }
 
 inline double seconds_since(Moment start) {
