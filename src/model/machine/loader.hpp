@@ -45,6 +45,7 @@ enum class FoundBy : uint8_t {
   cache,          // /etc/ld.so.cache
   default_folder, // /lib, /usr/lib, ...
   dlopen,         // asked for by name at run time
+  mapped,         // a running process has it
   not_found,
 };
 
@@ -77,6 +78,7 @@ struct LoadNode {
   uint64_t inode = 0, device = 0;
   Observed<ElfFacts> elf;
   Observed<GpuSymbols> symbols;
+  std::vector<std::string> lost_run_paths; // folders of its run path that are not there
   std::vector<LoadEdge> needs;
 };
 
