@@ -16,6 +16,8 @@ const std::vector<Command>& commands() {
        define_doctor},
       {"explain", "tell what a check or symptom means and what mends it", define_explain},
       {"scan", "tell which GPUs a binary, wheel, folder or environment runs on", define_scan},
+      {"ldd", "show which library files a program gets, by which rule, and whether they fit",
+       define_ldd},
       {"facts", "look up GPUs, toolkits, drivers, frameworks, error codes", define_facts},
       {"completion", "print the Tab completion script for bash, zsh or fish", define_completion},
   };

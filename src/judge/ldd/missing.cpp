@@ -34,7 +34,7 @@ std::map<std::string, Missing> missing_of(const LoadTree& tree) {
       Missing& one = missing[edge.name];
       if (one.edge == nullptr || one.edge->elsewhere.size() < edge.elsewhere.size())
         one.edge = &edge;
-      one.needed_by.push_back(node.path.empty() ? "a program without run paths" : node.path);
+      one.needed_by.push_back(node.path);
     }
   return missing;
 }
@@ -53,11 +53,9 @@ std::string cause_of(const LoadEdge& edge) {
     if (candidate.path.empty() || candidate.why_not == "no such file" ||
         candidate.why_not == "no such folder")
       continue;
-    return fmt::format("{} is there, but it is {}", candidate.path, candidate.why_not);
+    return fmt::format("{} is there, but not taken: {}", candidate.path, candidate.why_not);
   }
   if (!edge.elsewhere.empty()) return "it is on this machine, where the loader does not look";
-  for (const Candidate& candidate : edge.tried)
-    if (candidate.rule == FoundBy::rpath && candidate.path.empty()) return candidate.why_not;
   return {};
 }
 
@@ -90,20 +88,21 @@ void find_missing(const LddSubject& subject, Findings& findings) {
     Finding finding;
     finding.id = "ldd-missing";
     finding.state = State::fault;
-    std::string by = subject.tree.nodes[0].path.empty() && missing.needed_by.size() == 1
-                         ? ""
-                         : fmt::format(", which {} need{}",
-                                       missing.needed_by.size() == 1
-                                           ? name_of(missing.needed_by.front())
-                                           : fmt::format("{} files", missing.needed_by.size()),
-                                       missing.needed_by.size() == 1 ? "s" : "");
-    finding.title = fmt::format("{}{}, is not found", name, by);
-    if (by.empty()) finding.title = name + " is not found";
+    const std::vector<std::string>& by = missing.needed_by;
+    const std::string& asked = subject.tree.nodes[0].path;
+    bool itself = by.size() == 1 && by.front() == asked;
+    if (itself || asked.empty())
+      finding.title = name + " is not found";
+    else
+      finding.title =
+          fmt::format("{} is not found; {} need{} it", name,
+                      by.size() == 1 ? name_of(by.front()) : fmt::format("{} files", by.size()),
+                      by.size() == 1 ? "s" : "");
     finding.cause = cause_of(*missing.edge);
-    if (!by.empty()) finding.evidence.push_back("needed by " + shown(missing.needed_by));
+    if (!asked.empty()) finding.evidence.push_back("needed by " + shown(by));
     for (const std::string& path : missing.edge->elsewhere)
       finding.evidence.push_back("there is " + path);
-    bool python = std::any_of(missing.needed_by.begin(), missing.needed_by.end(), in_python);
+    bool python = std::any_of(by.begin(), by.end(), in_python);
     finding.fixes = fixes_for(*missing.edge, python);
     findings.push_back(std::move(finding));
   }

@@ -28,6 +28,19 @@ void keep_what_is_shadowed(LoadEdge& edge) {
   if (!any) edge.tried.clear();
 }
 
+// Folders of a run path that are written in full and are not there.
+std::vector<std::string> lost_folders(LibrarySearch& search, const ElfFacts& elf) {
+  std::vector<std::string> lost;
+  for (const auto* folders : {&elf.rpath, &elf.runpath})
+    for (const std::string& folder : *folders)
+      if (folder.starts_with('/') && !search.has_folder(folder)) lost.push_back(folder);
+  return lost;
+}
+
+bool is_of_driver(const std::string& name) {
+  return name.starts_with("libcuda.so") || name.starts_with("libnvidia-ml.so");
+}
+
 RunPaths run_paths_of(const LoadNode& node, bool is_program) {
   RunPaths paths;
   paths.path = node.path;
@@ -58,7 +71,10 @@ size_t LoadedProcess::add(const LoadEdge& edge, size_t loader) {
   node.device = file.device;
   node.inode = file.inode;
   node.elf = file.elf;
-  if (node.elf) node.soname = node.elf->soname;
+  if (node.elf) {
+    node.soname = node.elf->soname;
+    node.lost_run_paths = lost_folders(search_, *node.elf);
+  }
   bool is_program = index == 0 && node.elf && !node.elf->interpreter.empty() && node.soname.empty();
   run_paths_.push_back(run_paths_of(node, is_program));
   loaders_.push_back(loader);
@@ -129,7 +145,9 @@ void LoadedProcess::load_needed() {
     }
     for (const std::string& name : elf.needed) {
       LoadEdge edge = load(name, index, asked_by);
-      if (edge.rule == FoundBy::not_found) tree_.missing.push_back(name);
+      // What only code that runs later wants of the driver need not be there to load.
+      edge.at_run_time = at_run_time_ && is_of_driver(name);
+      if (edge.rule == FoundBy::not_found && !edge.at_run_time) tree_.missing.push_back(name);
       tree_.nodes[index].needs.push_back(std::move(edge));
       asked_by = chain_of(index); // run paths may have moved in memory
     }
@@ -200,6 +218,7 @@ size_t LoadedProcess::open(const std::string& name, size_t caller, FoundBy rule_
 }
 
 void LoadedProcess::open_known_libraries() {
+  at_run_time_ = true;
   for (size_t index = 0; index < tree_.nodes.size(); ++index)
     for (const std::string& name : opened_at_run_time(tree_.nodes[index].soname))
       open(name, index);

@@ -47,6 +47,7 @@ class LoadedProcess {
   std::vector<size_t> queue_;           // nodes in the order in which their needs are looked up
   size_t queue_at_ = 0;
   std::vector<bool> queued_;
+  bool at_run_time_ = false; // from here on libraries are opened by code that runs
 };
 
 } // namespace gpuvet

@@ -195,13 +195,21 @@ void LibrarySearch::add_run_path(const std::string& name, FoundBy rule, const Ru
 void LibrarySearch::add_rpaths(const std::string& name, const AskedBy& asked_by,
                                std::vector<Place>& places) {
   if (asked_by.empty()) return;
-  if (asked_by.front()->has_runpath) {
-    places.push_back(
-        {FoundBy::rpath, "", "rpath is skipped: " + asked_by.front()->path + " has a runpath"});
+  const RunPaths& asking = *asked_by.front();
+  std::vector<Place> rpaths;
+  for (const RunPaths* object : asked_by)
+    if (asking.has_runpath || !object->has_runpath)
+      add_run_path(name, FoundBy::rpath, *object, rpaths);
+  if (asking.has_runpath && !rpaths.empty()) {
+    places.push_back({FoundBy::rpath, "", "rpath is skipped: " + asking.path + " has a runpath"});
+    for (Place& place : rpaths) {
+      place.never = "skipped, as " + asking.path + " has a runpath";
+      if (!place.no_folder && look_at(place.path).why_not.empty()) places.push_back(place);
+    }
     return;
   }
-  for (const RunPaths* object : asked_by)
-    if (!object->has_runpath) add_run_path(name, FoundBy::rpath, *object, places);
+  for (Place& place : rpaths)
+    places.push_back(std::move(place));
 }
 
 void LibrarySearch::add_library_path(const std::string& name, const AskedBy& asked_by,
@@ -250,39 +258,44 @@ void LibrarySearch::add_cache(const std::string& name, bool nodeflib, std::vecto
                         std::string(kCachePath) + ": " + entry->path +
                             " is skipped, as the file is marked NODEFLIB"});
     else
-      places.push_back({FoundBy::cache, entry->path, kCachePath, false, !first});
+      places.push_back({FoundBy::cache, entry->path, kCachePath, false,
+                        first ? "" : "the loader takes the cache's first entry only"});
     first = false;
   }
   if (first) places.push_back({FoundBy::cache, "", std::string(kCachePath) + " has no such name"});
 }
 
-LoadEdge LibrarySearch::find(const std::string& name, const AskedBy& asked_by) {
+std::vector<LibrarySearch::Place> LibrarySearch::places_for(const std::string& name,
+                                                            const AskedBy& asked_by) {
   std::vector<Place> places;
-  bool nodeflib = !asked_by.empty() && asked_by.front()->nodeflib;
   if (name.find('/') != std::string::npos) {
     std::string path =
         asked_by.empty() ? name : expand_tokens(name, asked_by.front()->origin, setup_);
     places.push_back({FoundBy::path, path, "the name is a path"});
-  } else {
-    add_rpaths(name, asked_by, places);
-    add_library_path(name, asked_by, places);
-    if (!asked_by.empty()) add_run_path(name, FoundBy::runpath, *asked_by.front(), places);
-    add_cache(name, nodeflib, places);
-    if (nodeflib)
-      places.push_back(
-          {FoundBy::default_folder, "",
-           "default folders are skipped: " + asked_by.front()->path + " is marked NODEFLIB",
-           false});
-    else
-      for (const std::string& folder : setup_.default_folders)
-        add_places(folder, name, FoundBy::default_folder, "default folder " + folder, places);
+    return places;
   }
+  bool nodeflib = !asked_by.empty() && asked_by.front()->nodeflib;
+  add_rpaths(name, asked_by, places);
+  add_library_path(name, asked_by, places);
+  if (!asked_by.empty()) add_run_path(name, FoundBy::runpath, *asked_by.front(), places);
+  add_cache(name, nodeflib, places);
+  if (nodeflib) {
+    places.push_back(
+        {FoundBy::default_folder, "",
+         "default folders are skipped: " + asked_by.front()->path + " is marked NODEFLIB"});
+    return places;
+  }
+  for (const std::string& folder : setup_.default_folders)
+    add_places(folder, name, FoundBy::default_folder, "default folder " + folder, places);
+  return places;
+}
 
+LoadEdge LibrarySearch::find(const std::string& name, const AskedBy& asked_by) {
   LoadEdge edge;
   edge.name = name;
   bool gave_up = false;
   std::set<std::string> taken; // real paths: the same file under two names shadows nothing
-  for (const Place& place : places) {
+  for (const Place& place : places_for(name, asked_by)) {
     if (place.path.empty() || place.no_folder) {
       edge.tried.push_back(
           {place.path, place.rule, place.path.empty() ? place.by : "no such folder"});
@@ -290,7 +303,7 @@ LoadEdge LibrarySearch::find(const std::string& name, const AskedBy& asked_by) {
     }
     const File& file = look_at(place.path);
     bool serves = file.why_not.empty();
-    if (serves && edge.path.empty() && !gave_up && !place.second) {
+    if (serves && edge.path.empty() && !gave_up && place.never.empty()) {
       edge.rule = place.rule;
       edge.by = place.by;
       edge.path = place.path;
@@ -300,9 +313,10 @@ LoadEdge LibrarySearch::find(const std::string& name, const AskedBy& asked_by) {
     } else if (!serves) {
       edge.tried.push_back({place.path, place.rule, file.why_not});
       if (file.ends_all && edge.path.empty()) gave_up = true;
-    } else if (taken.insert(file.real_path).second) {
-      edge.tried.push_back(
-          {place.path, place.rule, gave_up ? "the loader has given up before" : "shadowed"});
+    } else if (taken.insert(file.real_path).second || !place.never.empty()) {
+      std::string why = gave_up ? "the loader has given up before" : place.never;
+      if (!edge.path.empty()) why = "shadowed";
+      edge.tried.push_back({place.path, place.rule, std::move(why)});
     }
   }
   return edge;

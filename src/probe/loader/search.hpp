@@ -46,6 +46,7 @@ class LibrarySearch {
     bool ends_all = false; // the loader gives up: the file is no library at all
   };
   const File& look_at(const std::string& path);
+  bool has_folder(const std::string& path) { return folder_at(path).exists; }
 
   const std::set<std::string>& notes() const { return notes_; }
 
@@ -59,9 +60,10 @@ class LibrarySearch {
     std::string path;
     std::string by;
     bool no_folder = false;
-    bool second = false; // a further entry of the cache, which the loader never comes to
+    std::string never; // why the loader never comes here, though the file would serve
   };
 
+  std::vector<Place> places_for(const std::string& name, const AskedBy& asked_by);
   const Folder& folder_at(const std::string& path);
   const std::vector<std::string>& hwcaps();
   void add_places(const std::string& folder, const std::string& name, FoundBy rule,
