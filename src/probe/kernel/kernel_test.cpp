@@ -113,6 +113,27 @@ TEST(KernelPci, ASleepingGpuIsNotWoken) {
   EXPECT_FALSE(side.functions->front().config_all_ones);
 }
 
+TEST(KernelPci, ALiveGpuWhoseLinkAnswersIsNotAskedForItsConfig) {
+  RecordedMachine machine;
+  add_function(machine, "0000:01:00.0", "", "0x10de", "0x2335", "0x030200");
+  std::string gpu = "/sys/devices/pci0000:00/0000:01:00.0/";
+  machine.text(gpu + "current_link_width", "16\n");
+  Source source = replay_source(machine.recording);
+  source.kind = Seen::live;
+  auto read = source.read_file;
+  bool asked = false;
+  source.read_file = [&](const std::string& path, size_t most) {
+    asked = asked || path.ends_with("/config");
+    return read(path, most);
+  };
+  Machine seen;
+  probe_kernel(source, seen);
+  EXPECT_EQ(seen.kernel.functions->front().config_all_ones, false);
+  EXPECT_FALSE(asked);
+  machine.text(gpu + "current_link_width", "63\n").binary(gpu + "config", std::string(64, '\xff'));
+  EXPECT_EQ(probe(machine).functions->front().config_all_ones, true);
+}
+
 TEST(KernelPci, NoBusIsUnknown) {
   KernelSide side = probe(RecordedMachine());
   EXPECT_FALSE(side.functions);

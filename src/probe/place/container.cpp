@@ -72,8 +72,6 @@ Sign sign_of_variables(const Source& source, const Environment& environment) {
   if (any_set(environment, {"SINGULARITY_CONTAINER", "SINGULARITY_NAME", "APPTAINER_CONTAINER",
                             "APPTAINER_NAME"}))
     return {ContainerKind::singularity, "SINGULARITY_ and APPTAINER_ variables"};
-  if (exists(source, "/.singularity.d/runscript"))
-    return {ContainerKind::singularity, "/.singularity.d"};
   if (any_set(environment, {"KUBERNETES_SERVICE_HOST"}))
     return {ContainerKind::kubernetes, "variable KUBERNETES_SERVICE_HOST"};
   if (exists(source, "/var/run/secrets/kubernetes.io/serviceaccount"))
@@ -81,14 +79,24 @@ Sign sign_of_variables(const Source& source, const Environment& environment) {
   return {};
 }
 
-Sign sign_of_files(const Source& source, const Environment& environment) {
+// What an image brings along, also to where it was unpacked as the disk of a virtual machine.
+Sign sign_of_image(const Source& source, const Environment& environment) {
+  if (is_plain_disk(root_of(source))) return {};
   if (exists(source, "/run/.containerenv")) return {ContainerKind::podman, "/run/.containerenv"};
-  if (exists(source, "/.dockerenv") && !is_plain_disk(root_of(source)))
-    return {ContainerKind::docker, "/.dockerenv"};
-  for (const std::string& name :
-       {first_line(source, "/run/systemd/container"), variable(environment, "container")})
-    if (ContainerKind kind = kind_named(name); kind != ContainerKind::none)
-      return {kind, "container=" + name};
+  if (exists(source, "/.dockerenv")) return {ContainerKind::docker, "/.dockerenv"};
+  if (exists(source, "/.singularity.d/runscript"))
+    return {ContainerKind::singularity, "/.singularity.d"};
+  std::string name = variable(environment, "container");
+  return {kind_named(name), "variable container=" + name};
+}
+
+Sign sign_of_system(const Source& source, const Environment& environment) {
+  const std::string file = "/run/systemd/container"; // systemd writes it when it starts
+  if (ContainerKind kind = kind_named(first_line(source, file)); kind != ContainerKind::none)
+    return {kind, file + ": " + first_line(source, file)};
+  ContainerKind kind = kind_named(variable(environment, "container"));
+  if (kind == ContainerKind::lxc || kind == ContainerKind::nspawn)
+    return {kind, "variable container"};
   // Not /dev/lxd/sock: virtual machines of LXD have that too.
   for (const char* sign : {"/dev/.lxc-boot-id", "/dev/.lxd-mounts"})
     if (exists(source, sign)) return {ContainerKind::lxc, sign};
@@ -132,13 +140,14 @@ void probe_container(const Source& source, const Environment& environment, Surro
   Sign sign;
   if (is_gvisor(source)) sign = {ContainerKind::gvisor, "/proc/version"};
   if (sign.kind == ContainerKind::none) sign = sign_of_variables(source, environment);
-  if (sign.kind == ContainerKind::none) sign = sign_of_files(source, environment);
+  if (sign.kind == ContainerKind::none) sign = sign_of_system(source, environment);
+  if (sign.kind == ContainerKind::none) sign = sign_of_image(source, environment);
   if (sign.kind == ContainerKind::none) sign = sign_of_cgroup(source);
   if (sign.kind == ContainerKind::none) sign = sign_of_root(source);
   bool on_windows = holds_word(lower_ascii(first_line(source, "/proc/version")), "microsoft");
   if (sign.kind == ContainerKind::docker && on_windows) sign.kind = ContainerKind::wsl_docker;
-  around.container =
-      known(sign.kind, sign.evidence.empty() ? "no sign of a container" : sign.evidence);
+  bool none = sign.kind == ContainerKind::none;
+  around.container = known(sign.kind, none ? "no sign of a container" : sign.evidence);
 }
 
 } // namespace gpuvet::place
