@@ -48,6 +48,7 @@ std::string config_with_acs(uint16_t control) {
 TEST(KernelPci, ReadsFunctionsOfNvidiaOnly) {
   RecordedMachine machine;
   add_function(machine, "0000:01:00.0", "0000:00:01.0/", "0x10de", "0x2335", "0x030200");
+  add_function(machine, "0000:02:00.0", "", "0x10de", "0x2335", "0x030200");
   add_function(machine, "0000:00:01.0", "", "0x8086", "0x1111", "0x060400");
   std::string gpu = "/sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0/";
   std::string port = "/sys/devices/pci0000:00/0000:00:01.0/";
@@ -66,7 +67,7 @@ TEST(KernelPci, ReadsFunctionsOfNvidiaOnly) {
   machine.text(port + "power/control", "on\n").binary(port + "config", config_with_acs(0x1d));
   KernelSide side = probe(machine);
   ASSERT_TRUE(side.functions);
-  ASSERT_EQ(side.functions->size(), 1u);
+  ASSERT_EQ(side.functions->size(), 2u);
   const PciFunction& function = side.functions->front();
   EXPECT_EQ(function.address, "0000:01:00.0");
   EXPECT_EQ(function.id, "10de:2335");
@@ -94,12 +95,15 @@ TEST(KernelPci, ReadsFunctionsOfNvidiaOnly) {
 TEST(KernelPci, AcsIsUnknownWithoutRootAndFalseWithoutRedirection) {
   RecordedMachine machine;
   add_function(machine, "0000:01:00.0", "0000:00:01.0/", "0x10de", "0x2335", "0x030200");
+  add_function(machine, "0000:01:00.1", "0000:00:01.0/", "0x10de", "0x2335", "0x030200");
   add_function(machine, "0000:00:01.0", "", "0x8086", "0x1111", "0x060400");
   std::string port = "/sys/devices/pci0000:00/0000:00:01.0/config";
   machine.binary(port, config_with_acs(0).substr(0, 64));
   EXPECT_FALSE(probe(machine).functions->front().acs_redirects.has_value());
   machine.binary(port, config_with_acs(0x01)); // source validation only
   EXPECT_EQ(probe(machine).functions->front().acs_redirects, false);
+  machine.recording->files.erase(kBus + "0000:01:00.1");
+  EXPECT_FALSE(probe(machine).functions->front().acs_redirects.has_value()); // nobody to talk to
 }
 
 TEST(KernelPci, ASleepingGpuIsNotWoken) {

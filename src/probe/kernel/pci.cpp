@@ -7,6 +7,7 @@
 #include "probe/kernel/parts.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace gpuvet::kernel {
 namespace {
@@ -73,15 +74,33 @@ Acs acs_of(const Source& source, const std::string& address) {
   return Acs::absent;
 }
 
-std::optional<bool> acs_redirects(const Source& source, const std::vector<std::string>& bridges) {
+using AcsByBridge = std::map<std::string, Acs>; // GPUs share bridges, and each costs a millisecond
+
+std::optional<bool> acs_redirects(const Source& source, const std::vector<std::string>& bridges,
+                                  AcsByBridge& seen) {
   bool hidden = false;
   for (const std::string& bridge : bridges) {
-    Acs acs = acs_of(source, bridge);
-    if (acs == Acs::redirects) return true;
-    hidden = hidden || acs == Acs::hidden;
+    auto [place, is_new] = seen.emplace(bridge, Acs::hidden);
+    if (is_new) place->second = acs_of(source, bridge);
+    if (place->second == Acs::redirects) return true;
+    hidden = hidden || place->second == Acs::hidden;
   }
   if (hidden) return std::nullopt;
   return false;
+}
+
+bool is_gpu(const PciFunction& function) {
+  return function.device_class >> 16 == 0x03;
+}
+
+// It bears on traffic between GPUs, so one GPU alone is not asked about.
+void find_acs(const Source& source, std::vector<PciFunction>& functions) {
+  if (std::count_if(functions.begin(), functions.end(), is_gpu) < 2) return;
+  AcsByBridge seen;
+  for (PciFunction& function : functions)
+    if (is_gpu(function))
+      function.acs_redirects =
+          acs_redirects(source, bridges_above(source, kDevices + "/" + function.address), seen);
 }
 
 // "0x0000104002000000 0x0000104002ffffff 0x000000000014220c", one line per region. A region that
@@ -139,7 +158,6 @@ void read_link(const Source& source, const std::string& folder, PciFunction& fun
   function.port_speed_max = first_line(source, port + "/max_link_speed");
   function.port_width_max = small_number(first_line(source, port + "/max_link_width"));
   function.port_runtime_power = first_line(source, port + "/power/control");
-  if (function.device_class >> 16 == 0x03) function.acs_redirects = acs_redirects(source, bridges);
 }
 
 PciFunction read_function(const Source& source, const std::string& address) {
@@ -181,6 +199,7 @@ void probe_pci(const Source& source, KernelSide& side) {
   for (const std::string& address : *names)
     if (first_line(source, kDevices + "/" + address + "/vendor") == "0x10de")
       functions.push_back(read_function(source, address));
+  find_acs(source, functions);
   side.functions = known(std::move(functions), kDevices);
 }
 

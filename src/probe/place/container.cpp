@@ -82,7 +82,6 @@ Sign sign_of_variables(const Source& source, const Environment& environment) {
 // What an image brings along, also to where it was unpacked as the disk of a virtual machine.
 Sign sign_of_image(const Source& source, const Environment& environment) {
   if (is_plain_disk(root_of(source))) return {};
-  if (exists(source, "/run/.containerenv")) return {ContainerKind::podman, "/run/.containerenv"};
   if (exists(source, "/.dockerenv")) return {ContainerKind::docker, "/.dockerenv"};
   if (exists(source, "/.singularity.d/runscript"))
     return {ContainerKind::singularity, "/.singularity.d"};
@@ -91,7 +90,10 @@ Sign sign_of_image(const Source& source, const Environment& environment) {
 }
 
 Sign sign_of_system(const Source& source, const Environment& environment) {
-  const std::string file = "/run/systemd/container"; // systemd writes it when it starts
+  // Podman makes the first when it starts a container, systemd the second when it is started in
+  // one.
+  if (exists(source, "/run/.containerenv")) return {ContainerKind::podman, "/run/.containerenv"};
+  const std::string file = "/run/systemd/container";
   if (ContainerKind kind = kind_named(first_line(source, file)); kind != ContainerKind::none)
     return {kind, file + ": " + first_line(source, file)};
   ContainerKind kind = kind_named(variable(environment, "container"));
