@@ -63,6 +63,8 @@ std::vector<Part> parts(const Source& source, const ProbeOptions& options) {
       {"Python environments", [source, options](Machine& m) { probe_pythons(source, options, m); },
        [](Machine& from, Machine& to) {
          to.pythons = std::move(from.pythons);
+         to.toolkits.installed.insert(to.toolkits.installed.end(), from.toolkits.installed.begin(),
+                                      from.toolkits.installed.end());
          to.libraries.insert(to.libraries.end(), from.libraries.begin(), from.libraries.end());
        }},
       {"processes", [source](Machine& m) { m.processes = source.processes(); },

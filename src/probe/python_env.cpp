@@ -1,5 +1,6 @@
 #include "probe/python_env.hpp"
 
+#include "base/text.hpp"
 #include "os/file_tree.hpp"
 #include "probe/inputs.hpp"
 
@@ -13,32 +14,19 @@ namespace gpuvet {
 namespace {
 
 constexpr size_t kLargestSetting = size_t{1} << 20;
+constexpr size_t kLargestScript = size_t{64} << 10;
 
-bool is_folder(const std::string& path) {
-  auto status = file_status(path, Links::follow);
-  return status && status->type == FileType::folder;
-}
-
-bool is_file(const std::string& path) {
-  auto status = file_status(path, Links::follow);
-  return status && status->type == FileType::regular;
-}
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())))
-    text.remove_prefix(1);
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())))
-    text.remove_suffix(1);
-  return text;
+bool is_file(const Source& source, const std::string& path) {
+  auto real = source.real_path(path);
+  if (!real) return false;
+  auto entry = source.entry(*real);
+  return entry && entry->kind == EntryKind::regular;
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
-  for (size_t from = 0; from < text.size();) {
-    size_t end = std::min(text.find('\n', from), text.size());
-    lines.emplace_back(trim(std::string_view(text).substr(from, end - from)));
-    from = end + 1;
-  }
+  for (const std::string& line : split_at(text, '\n'))
+    lines.emplace_back(trimmed(line));
   return lines;
 }
 
@@ -55,10 +43,13 @@ bool is_versioned(std::string_view name) {
 }
 
 struct Finder {
+  const Source& source;
   PythonEnvironment found;
   std::set<std::string> seen;         // real paths
   std::set<std::string> interpreters; // "python3.12", as found under lib/
   uint64_t code_lines = 0;            // .pth lines that Python would run
+
+  explicit Finder(const Source& given) : source(given) {}
 
   bool add(const std::string& folder);
   void add_prefix(const std::string& prefix, const std::string& interpreter);
@@ -66,8 +57,8 @@ struct Finder {
 };
 
 bool Finder::add(const std::string& folder) {
-  if (!is_folder(folder)) return false;
-  auto real = real_path(folder);
+  if (!is_folder(source, folder)) return false;
+  auto real = source.real_path(folder);
   if (!real || !seen.insert(*real).second) return false;
   found.folders.push_back(folder);
   add_pth(folder);
@@ -77,11 +68,11 @@ bool Finder::add(const std::string& folder) {
 // A .pth file names more folders, one a line, relative to its own. Lines that begin with "import"
 // are code.
 void Finder::add_pth(const std::string& folder) {
-  auto names = list_folder(folder);
+  auto names = source.list(folder);
   if (!names) return;
   for (const std::string& name : *names) {
     if (!name.ends_with(".pth")) continue;
-    auto text = read_small_file(join_path(folder, name), kLargestSetting);
+    auto text = source.read_file(join_path(folder, name), kLargestSetting);
     if (!text) continue;
     for (const std::string& line : lines_of(*text)) {
       if (line.empty() || line.front() == '#') continue;
@@ -90,7 +81,8 @@ void Finder::add_pth(const std::string& folder) {
         continue;
       }
       std::string target = join_path(folder, line);
-      auto real = is_folder(target) ? real_path(target) : Result<std::string>(fail("no folder"));
+      auto real = is_folder(source, target) ? source.real_path(target)
+                                            : Result<std::string>(fail("no folder"));
       // Python does not look for .pth files there, so neither do we.
       if (real && seen.insert(*real).second) found.folders.push_back(target);
     }
@@ -100,7 +92,7 @@ void Finder::add_pth(const std::string& folder) {
 // `interpreter` chooses among several versions; empty takes all.
 void Finder::add_prefix(const std::string& prefix, const std::string& interpreter) {
   for (const char* lib : {"/lib", "/lib64", "/local/lib"}) {
-    auto names = list_folder(prefix + lib);
+    auto names = source.list(prefix + lib);
     if (!names) continue;
     bool known = std::find(names->begin(), names->end(), interpreter) != names->end();
     for (const std::string& name : *names) {
@@ -112,31 +104,29 @@ void Finder::add_prefix(const std::string& prefix, const std::string& interprete
   }
   add(prefix + "/lib/python3/dist-packages"); // Debian, all versions
   // conda puts shared libraries, CUDA's and PyTorch's among them, beside Python, not inside.
-  if (is_folder(prefix + "/conda-meta") && add(prefix + "/lib")) found.kind = "conda environment";
+  if (is_folder(source, prefix + "/conda-meta") && add(prefix + "/lib"))
+    found.kind = "conda environment";
 }
 
-Result<std::string> locate(const std::string& executable, const PythonSearch& search) {
+Result<std::string> locate(const Source& source, const std::string& executable,
+                           const PythonSearch& search) {
   if (executable.find('/') != std::string::npos) return executable;
   std::string_view path = search.path;
   while (!path.empty()) {
     std::string_view folder = path.substr(0, path.find(':'));
     path.remove_prefix(std::min(folder.size() + 1, path.size()));
     std::string candidate = join_path(folder.empty() ? "." : std::string(folder), executable);
-    if (is_file(candidate)) return candidate;
+    if (is_file(source, candidate)) return candidate;
   }
   return fail("there is no such program in PATH", executable);
 }
 
-std::map<std::string, std::string> read_settings(const std::string& path) {
+std::map<std::string, std::string> read_settings(const Source& source, const std::string& path) {
   std::map<std::string, std::string> settings;
-  auto text = read_small_file(path, kLargestSetting);
+  auto text = source.read_file(path, kLargestSetting);
   if (!text) return settings;
-  for (const std::string& line : lines_of(*text)) {
-    size_t equals = line.find('=');
-    if (equals == std::string::npos) continue;
-    settings[std::string(trim(std::string_view(line).substr(0, equals)))] =
-        trim(std::string_view(line).substr(equals + 1));
-  }
+  for (const std::string& line : lines_of(*text))
+    if (auto pair = key_and_value(line, '=')) settings[pair->first] = pair->second;
   return settings;
 }
 
@@ -146,46 +136,76 @@ std::string interpreter_name(const std::string& real_executable) {
   return is_versioned(name) ? name : "";
 }
 
+bool is_script(const Source& source, const std::string& path) {
+  auto text = source.read_file(path, kLargestScript); // an interpreter is larger
+  return text && text->starts_with("#!");
+}
+
+// The venv around the folder of the interpreter, and what it inherits. Packages of the user come
+// before those of the installation, as Python's site module has it.
+void add_folders(Finder& finder, const std::string& folder, const std::string& interpreter,
+                 const std::string& home) {
+  std::string base = finder.found.prefix;
+  bool inherits = true;
+  for (const std::string& prefix : {folder, parent_folder(folder)}) {
+    if (!is_file(finder.source, prefix + "/pyvenv.cfg")) continue;
+    auto settings = read_settings(finder.source, prefix + "/pyvenv.cfg");
+    std::string answer = lower_ascii(settings["include-system-site-packages"]);
+    inherits = answer == "true";
+    finder.found.kind = "virtual environment";
+    finder.found.prefix = prefix;
+    finder.add_prefix(prefix, interpreter);
+    base = settings["home"].empty() ? std::string() : parent_folder(settings["home"]);
+    break;
+  }
+  if (!inherits) return;
+  // The versions under lib/ have to be known before the user's folders can be named.
+  Finder rest(finder.source);
+  rest.seen = finder.seen;
+  if (!base.empty()) rest.add_prefix(base, interpreter);
+  finder.interpreters.insert(rest.interpreters.begin(), rest.interpreters.end());
+  if (!home.empty())
+    for (const std::string& name : std::set<std::string>(finder.interpreters))
+      finder.add(home + "/.local/lib/" + name + "/site-packages");
+  for (const std::string& path : rest.found.folders)
+    if (auto real = finder.source.real_path(path); real && finder.seen.insert(*real).second)
+      finder.found.folders.push_back(path);
+  finder.code_lines += rest.code_lines;
+  if (rest.found.kind == "conda environment" && finder.found.kind == "installation")
+    finder.found.kind = rest.found.kind;
+}
+
+std::string version_of(const std::set<std::string>& interpreters, const std::string& name) {
+  std::string version = name;
+  if (version.empty() && interpreters.size() == 1) version = *interpreters.begin();
+  return version.empty() ? version : version.substr(std::string_view("python").size());
+}
+
 } // namespace
 
-Result<PythonEnvironment> find_python(const std::string& executable, const PythonSearch& search) {
-  auto located = locate(executable, search);
+Result<PythonEnvironment> find_python(const Source& source, const std::string& executable,
+                                      const PythonSearch& search) {
+  auto located = locate(source, executable, search);
   if (!located) return tl::unexpected(located.error());
-  auto real = real_path(*located);
+  auto real = source.real_path(*located);
   if (!real) return tl::unexpected(real.error());
-  if (!is_file(*real)) return fail("this is not a program", *located);
-  auto head = read_head(*real, 2);
-  if (!head) return tl::unexpected(head.error());
-  if (*head == "#!")
+  if (!is_file(source, *real)) return fail("this is not a program", *located);
+  if (is_script(source, *real))
     return fail("this is a script that starts an interpreter (pyenv and others do so); name the "
                 "interpreter itself: " +
                     base_name(*located) + " -c 'import sys; print(sys.executable)'",
                 *located);
-  auto folder = real_path(parent_folder(*located));
+  auto folder = source.real_path(parent_folder(*located));
   if (!folder) return tl::unexpected(folder.error());
 
-  Finder finder;
+  Finder finder(source);
   finder.found.kind = "installation";
+  finder.found.executable = *located;
+  finder.found.real_executable = *real;
   finder.found.prefix = parent_folder(parent_folder(*real));
   std::string interpreter = interpreter_name(*real);
-  bool base_too = true;
-  for (const std::string& prefix : {*folder, parent_folder(*folder)}) {
-    if (!is_file(prefix + "/pyvenv.cfg")) continue;
-    auto settings = read_settings(prefix + "/pyvenv.cfg");
-    std::string inherits = settings["include-system-site-packages"];
-    base_too = inherits == "true" || inherits == "True";
-    finder.found.kind = "virtual environment";
-    finder.found.prefix = prefix;
-    finder.add_prefix(prefix, interpreter);
-    if (base_too && !settings["home"].empty())
-      finder.add_prefix(parent_folder(settings["home"]), interpreter);
-    break;
-  }
-  if (finder.found.kind == "installation") finder.add_prefix(finder.found.prefix, interpreter);
-  if (base_too && !search.home.empty()) {
-    for (const std::string& name : std::set<std::string>(finder.interpreters))
-      finder.add(search.home + "/.local/lib/" + name + "/site-packages");
-  }
+  add_folders(finder, *folder, interpreter, search.home);
+  finder.found.version = version_of(finder.interpreters, interpreter);
   if (finder.found.folders.empty())
     return fail("no folder with Python packages was found for this interpreter",
                 finder.found.prefix);
@@ -201,7 +221,8 @@ Inputs find_python_inputs(const std::string& executable) {
     const char* value = std::getenv(name);
     return std::string(value ? value : "");
   };
-  auto python = find_python(executable, {.path = text("PATH"), .home = text("HOME")});
+  auto python =
+      find_python(live_source({}), executable, {.path = text("PATH"), .home = text("HOME")});
   if (!python) {
     Inputs none;
     none.errors.push_back(python.error());

@@ -32,7 +32,8 @@ class PythonEnvTest : public ::testing::Test {
   }
   // Folders relative to the root.
   std::vector<std::string> folders(const std::string& executable, const std::string& home = {}) {
-    auto python = find_python(root_ + "/" + executable, {.path = {}, .home = home});
+    auto python =
+        find_python(live_source({}), root_ + "/" + executable, {.path = {}, .home = home});
     if (!python) return {python.error().what};
     std::vector<std::string> result;
     for (const std::string& path : python->folders)
@@ -72,8 +73,8 @@ TEST_F(PythonEnvTest, VirtualEnvironmentWithAndWithoutTheSystem) {
             (Paths{"venv/lib/python3.11/site-packages"}));
   write("venv/pyvenv.cfg", "home = " + root_ + "/usr/bin\ninclude-system-site-packages = true\n");
   EXPECT_EQ(folders("venv/bin/python", root_ + "/home"),
-            (Paths{"venv/lib/python3.11/site-packages", "usr/lib/python3.11/site-packages",
-                   "home/.local/lib/python3.11/site-packages"}));
+            (Paths{"venv/lib/python3.11/site-packages", "home/.local/lib/python3.11/site-packages",
+                   "usr/lib/python3.11/site-packages"}));
 }
 
 TEST_F(PythonEnvTest, CondaKeepsLibrariesBesidePython) {
@@ -82,7 +83,8 @@ TEST_F(PythonEnvTest, CondaKeepsLibrariesBesidePython) {
   folder("env/conda-meta");
   folder("env/lib/python3.12/site-packages");
   EXPECT_EQ(folders("env/bin/python3.12"), (Paths{"env/lib/python3.12/site-packages", "env/lib"}));
-  EXPECT_EQ(find_python(root_ + "/env/bin/python3.12", {})->kind, "conda environment");
+  EXPECT_EQ(find_python(live_source({}), root_ + "/env/bin/python3.12", {})->kind,
+            "conda environment");
 }
 
 TEST_F(PythonEnvTest, PthLinesAreFoldersAndCodeIsNotRun) {
@@ -92,7 +94,7 @@ TEST_F(PythonEnvTest, PthLinesAreFoldersAndCodeIsNotRun) {
   write("p/lib/python3.9/site-packages/a.pth",
         "# comment\n../../../../src/project\nabsent\nimport os; os.abort()\n");
   write("p/lib/python3.9/site-packages/__editable__.x.pth", "import __editable___x_finder\n");
-  auto python = find_python(root_ + "/p/bin/python3.9", {});
+  auto python = find_python(live_source({}), root_ + "/p/bin/python3.9", {});
   ASSERT_TRUE(python);
   ASSERT_EQ(python->folders.size(), 2u);
   EXPECT_EQ(fs::canonical(python->folders[1]), root_ + "/src/project");
@@ -105,10 +107,11 @@ TEST_F(PythonEnvTest, FoundInPathAndFreeThreaded) {
                              "ELF");
   folder("p/lib/python3.13t/site-packages");
   folder("p/lib/python3.13/site-packages");
-  auto python = find_python("python3.13t", {.path = "/nowhere:" + root_ + "/p/bin", .home = {}});
+  auto python = find_python(live_source({}), "python3.13t",
+                            {.path = "/nowhere:" + root_ + "/p/bin", .home = {}});
   ASSERT_TRUE(python);
   EXPECT_EQ(python->folders, (Paths{root_ + "/p/lib/python3.13t/site-packages"}));
-  EXPECT_FALSE(find_python("python9", {.path = root_ + "/p/bin", .home = {}}));
+  EXPECT_FALSE(find_python(live_source({}), "python9", {.path = root_ + "/p/bin", .home = {}}));
 }
 
 TEST_F(PythonEnvTest, WhatIsNotAnInterpreterIsSaid) {
@@ -117,7 +120,7 @@ TEST_F(PythonEnvTest, WhatIsNotAnInterpreterIsSaid) {
                                "ELF");
   EXPECT_NE(folders("shims/python")[0].find("script"), std::string::npos);
   EXPECT_NE(folders("empty/bin/python3.9")[0].find("no folder"), std::string::npos);
-  EXPECT_FALSE(find_python(root_ + "/absent", {}));
+  EXPECT_FALSE(find_python(live_source({}), root_ + "/absent", {}));
 }
 
 } // namespace

@@ -127,6 +127,7 @@ struct PythonPackage {
   std::string name, version;     // normalised name, version with local tag
   std::string folder;            // site-packages
   std::string build;             // conda build string
+  std::string installer;         // "pip", "uv", "conda"; empty: not told
   std::vector<std::string> pins; // "nvidia-cudnn-cu12==9.1.0.70" of Requires-Dist, without extras
   bool conda = false;
 };
@@ -144,11 +145,13 @@ struct PythonEnv {
   std::string python_version;           // "3.12"
   std::vector<std::string> folders;
   Observed<std::vector<PythonPackage>> packages; // those that bear on GPUs
-  std::map<std::string, std::string> torch; // of torch/version.py: "version", "cuda", "cxx11_abi"
-  std::optional<bool> torch_has_cuda;       // libtorch_cuda.so is there
+  std::map<std::string, std::string>
+      torch; // of torch/version.py: "version", "cuda", "hip"; "cxx11_abi", "folder"
+  std::optional<bool> torch_has_cuda;            // libtorch_cuda.so is there
   std::map<std::string, std::string> tensorflow; // of build_info: cuda_version, cudnn_version
   std::map<std::string, std::string> xformers;   // of cpp_lib.json: "torch", "cuda"
   std::string triton_ptxas;                      // version of the bundled ptxas
+  std::string triton_ptxas_blackwell;            // of the second one; empty: there is none
   std::vector<PackageCode> code;
   struct Extension {
     std::string package, file;

@@ -5,15 +5,13 @@
 #include "probe/software/packages.hpp"
 #include "probe/software/toolkits.hpp"
 
-#include <iterator>
-
 namespace gpuvet {
 
 void probe_software(const Source& source, Machine& machine) {
   const Environment environment = source.environment();
   machine.packages = read_packages(source);
   Toolkits& toolkits = machine.toolkits;
-  toolkits.installed = find_toolkits(source, environment, machine.packages, {});
+  toolkits.installed = find_toolkits(source, environment, machine.packages);
   toolkits.nvcc = find_nvcc(source, environment);
   read_cuda_link(source, toolkits);
   read_build_environment(source, environment, toolkits);

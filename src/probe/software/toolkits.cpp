@@ -100,8 +100,7 @@ std::vector<NvccOnPath> find_nvcc(const Source& source, const Environment& envir
 }
 
 std::vector<InstalledToolkit> find_toolkits(const Source& source, const Environment& environment,
-                                            const Packages& packages,
-                                            const std::vector<std::string>& site_packages) {
+                                            const Packages& packages) {
   Collector collector{.source = source, .found = {}, .seen = {}};
   add_matching(collector, "/usr/local", "cuda*");
   add_matching(collector, "/opt", "cuda*");
@@ -119,11 +118,6 @@ std::vector<InstalledToolkit> find_toolkits(const Source& source, const Environm
   if (!conda.empty() &&
       (is_program(source, conda + "/bin/nvcc") || is_program(source, conda + "/bin/ptxas")))
     collector.add(conda, Origin::conda);
-  for (const std::string& folder : site_packages) {
-    collector.add(folder + "/nvidia/cuda_nvcc", Origin::pip);
-    for (const std::string& path : matching(source, folder + "/nvidia", "cu[0-9]*"))
-      collector.add(path, Origin::pip);
-  }
   for (const std::string& folder : folders_of(variable(environment, "PATH"))) {
     auto real = source.real_path(join_path(folder, "nvcc"));
     if (!real || *real == kDebianNvcc) continue;

@@ -18,10 +18,9 @@ std::string variable(const Environment& environment, const std::string& name);
 // Folders of a list such as PATH, without empty ones.
 std::vector<std::string> folders_of(const std::string& list);
 
-// All toolkits, each once. Owners are not filled in.
+// All toolkits, each once, apart from those of wheels. Owners are not filled in.
 std::vector<InstalledToolkit> find_toolkits(const Source& source, const Environment& environment,
-                                            const Packages& packages,
-                                            const std::vector<std::string>& site_packages);
+                                            const Packages& packages);
 
 // Version, parts and host compiler limits of one.
 InstalledToolkit describe_toolkit(const Source& source, const std::string& folder);
