@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace gpuvet {
 namespace {
 
@@ -31,7 +33,9 @@ RecordingBuilder machine() {
 
 void install(RecordingBuilder& builder, const std::string& name, const std::string& version,
              const std::string& more = {}, const std::string& site = kSite) {
-  std::string folder = site + "/" + name + "-" + version + ".dist-info";
+  std::string written = name; // installers write it so
+  std::replace(written.begin(), written.end(), '-', '_');
+  std::string folder = site + "/" + written + "-" + version + ".dist-info";
   builder.text(folder + "/METADATA", "Metadata-Version: 2.1\nName: " + name +
                                          "\nVersion: " + version + "\n" + more +
                                          "\nRequires-Dist: triton==1 in the description\n");

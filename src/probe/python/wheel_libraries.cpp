@@ -42,7 +42,7 @@ bool is_wheel_of(std::string_view package, std::string_view base) {
 bool fits_soname(const PythonPackage& package, const CudaLibrary& library) {
   size_t mark = package.name.rfind("-cu");
   auto name = parse_library_name(base_name(library.file.path));
-  if (mark == std::string::npos || !name) return true;
+  if (mark == std::string::npos || !name || !is_number(package.name.substr(mark + 3))) return true;
   if (library.kind != "cudart" && library.kind != "nvrtc" && library.kind != "nvjitlink" &&
       library.kind != "cublas")
     return true;
