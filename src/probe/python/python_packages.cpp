@@ -27,7 +27,7 @@ void read_metadata(std::string_view text, Read& read) {
       return;
     }
     if (line.starts_with("Version:")) read.package.version = trimmed(line.substr(8));
-    if (line.starts_with("Name:")) read.package.name = normalised_name(trimmed(line.substr(5)));
+    if (line.starts_with("Name:")) read.package.name = normalised_package(trimmed(line.substr(5)));
     if (!line.starts_with("Requires-Dist:")) return;
     Requirement need = parse_requirement(trimmed(line.substr(14)));
     if (is_gpu_package(need.name)) read.needs.push_back(std::move(need));
@@ -40,7 +40,7 @@ Read from_name(std::string_view entry, const std::string& folder) {
   read.package.folder = folder;
   entry = entry.substr(0, entry.rfind('.'));
   size_t dash = entry.find('-');
-  read.package.name = normalised_name(entry.substr(0, dash));
+  read.package.name = normalised_package(entry.substr(0, dash));
   if (dash == std::string_view::npos) return read;
   std::string_view version = entry.substr(dash + 1);
   read.package.version = version.substr(0, version.find('-'));
@@ -76,7 +76,7 @@ void read_conda(const Source& source, const std::string& prefix, std::vector<Rea
     if (build == std::string_view::npos || build == 0) continue;
     size_t version = entry.rfind('-', build - 1);
     if (version == std::string_view::npos) continue;
-    std::string package = normalised_name(entry.substr(0, version));
+    std::string package = normalised_package(entry.substr(0, version));
     if (!is_gpu_package(package)) continue;
     Read read;
     read.package.name = std::move(package);

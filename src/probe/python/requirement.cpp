@@ -74,7 +74,7 @@ bool comparison_holds(const Token& left, const std::string& operation, const Tok
   const Token& variable = left.quoted ? right : left;
   if (variable.quoted) return true;
   if (variable.text == "extra") {
-    bool wanted = around.extras.count(normalised_name((left.quoted ? left : right).text)) > 0;
+    bool wanted = around.extras.count(normalised_package((left.quoted ? left : right).text)) > 0;
     return operation == "!=" ? !wanted : wanted;
   }
   auto value = around.values.find(variable.text);
@@ -119,7 +119,7 @@ struct Evaluation {
 
 } // namespace
 
-std::string normalised_name(std::string_view name) {
+std::string normalised_package(std::string_view name) {
   std::string result;
   for (char c : lower_ascii(name)) {
     bool separator = c == '-' || c == '_' || c == '.';
@@ -139,12 +139,12 @@ Requirement parse_requirement(std::string_view text) {
   size_t end = 0;
   while (end < text.size() && is_name_character(text[end]))
     ++end;
-  requirement.name = normalised_name(text.substr(0, end));
+  requirement.name = normalised_package(text.substr(0, end));
   text = trimmed(text.substr(end));
   if (text.starts_with('[')) {
     size_t close = std::min(text.find(']'), text.size());
     for (const std::string& extra : split_at(text.substr(1, close - 1), ','))
-      requirement.extras.push_back(normalised_name(trimmed(extra)));
+      requirement.extras.push_back(normalised_package(trimmed(extra)));
     text.remove_prefix(std::min(close + 1, text.size()));
   }
   if (!trimmed(text).starts_with('@')) requirement.versions = without_blanks(text); // not a URL

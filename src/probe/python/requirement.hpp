@@ -10,7 +10,7 @@
 namespace gpuvet {
 
 // As package indexes compare names: lower case, with '-' for any run of '-', '_' and '.'.
-std::string normalised_name(std::string_view name);
+std::string normalised_package(std::string_view name);
 
 struct Requirement {
   std::string name;                // normalised
