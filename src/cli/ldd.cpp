@@ -105,7 +105,8 @@ void add_processes(const Source& source, const LddOptions& options, LddResult& r
 
 void add_pythons(const Source& source, const LddOptions& options, LddResult& result) {
   for (const std::string& executable : options.pythons) {
-    auto python = find_python(executable, {.path = variable("PATH"), .home = variable("HOME")});
+    auto python =
+        find_python(source, executable, {.path = variable("PATH"), .home = variable("HOME")});
     if (!python) {
       result.errors.push_back(python.error());
       continue;
