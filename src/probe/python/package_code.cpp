@@ -4,6 +4,7 @@
 #include "probe/python/gpu_packages.hpp"
 
 #include <algorithm>
+#include <future>
 #include <set>
 
 namespace gpuvet {
@@ -30,39 +31,52 @@ std::vector<std::string> loaded_ones(std::vector<std::string> files, const Pytho
   return {files.back()};
 }
 
-void read_place(const Source& source, const PythonEnv& env, const PythonPackage& package,
-                const CodePlace& place, std::set<std::string>& seen,
-                std::vector<PackageCode>& found) {
+struct Wanted {
+  std::string package, file;
+};
+
+void add_place(const Source& source, const PythonEnv& env, const PythonPackage& package,
+               const CodePlace& place, std::set<std::string>& seen, std::vector<Wanted>& wanted) {
   std::vector<std::string> bases = {package.folder};
   if (package.conda) bases = env.folders;
   for (const std::string& base : bases)
     for (const std::string& folder : folders_at(source, base, std::string(place.folder))) {
       auto files = loaded_ones(matching(source, folder, std::string(place.files)), env);
-      for (size_t i = 0; i < files.size() && i < kMostFiles; ++i) {
-        if (!seen.insert(files[i]).second) continue;
-        auto code = source.gpu_code(files[i]);
-        PackageCode told;
-        if (code) told = std::move(*code);
-        told.package = package.name;
-        told.file = files[i];
-        if (!code) {
-          told.sass = unknown<std::vector<Target>>(code.error().what);
-          told.ptx = unknown<std::vector<Target>>(code.error().what);
-        }
-        found.push_back(std::move(told));
-      }
+      for (size_t i = 0; i < files.size() && i < kMostFiles; ++i)
+        if (seen.insert(files[i]).second) wanted.push_back({package.name, files[i]});
     }
+}
+
+PackageCode read_one(const Source& source, const Wanted& wanted) {
+  auto code = source.gpu_code(wanted.file);
+  PackageCode told;
+  if (code) told = std::move(*code);
+  told.package = wanted.package;
+  told.file = wanted.file;
+  if (!code) {
+    told.sass = unknown<std::vector<Target>>(code.error().what);
+    told.ptx = unknown<std::vector<Target>>(code.error().what);
+  }
+  return told;
 }
 
 } // namespace
 
+// Libraries of gigabytes: all at once, each on a thread of its own.
 std::vector<PackageCode> read_package_code(const Source& source, const PythonEnv& env) {
   std::vector<PackageCode> found;
-  std::set<std::string> seen;
   if (!env.packages) return found;
+  std::set<std::string> seen;
+  std::vector<Wanted> wanted;
   for (const PythonPackage& package : *env.packages)
     for (const CodePlace& place : code_places(package.name))
-      read_place(source, env, package, place, seen, found);
+      add_place(source, env, package, place, seen, wanted);
+  std::vector<std::future<PackageCode>> readings;
+  for (const Wanted& one : wanted)
+    readings.push_back(
+        std::async(std::launch::async, [&source, &one] { return read_one(source, one); }));
+  for (std::future<PackageCode>& reading : readings)
+    found.push_back(reading.get());
   return found;
 }
 
