@@ -253,6 +253,17 @@ TEST(KernelNodes, TellsNodesMajorsAndAccess) {
   EXPECT_EQ(side.dev_char_links, false);
 }
 
+TEST(KernelNodes, OnlyAnImageDoesNotKnowWhatIsNotInDev) {
+  RecordedMachine machine;
+  ASSERT_EQ(probe(machine).nodes.size(), 3u);
+  EXPECT_FALSE(probe(machine).nodes[0].exists);
+  Source image = replay_source(machine.recording);
+  image.kind = Seen::image_folder;
+  Machine seen;
+  probe_kernel(image, seen);
+  EXPECT_TRUE(seen.kernel.nodes.empty());
+}
+
 TEST(KernelProc, TellsGpusParametersAndCapabilities) {
   RecordedMachine machine;
   std::string folder = "/proc/driver/nvidia/";

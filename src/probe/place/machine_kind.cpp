@@ -126,7 +126,9 @@ void find_wsl(const Source& source, Surroundings& around) {
   // The first WSL has no Linux kernel; it calls itself 4.4.0-19041-Microsoft.
   around.wsl1 = holds_word(release, "-Microsoft") && !holds_word(release, "WSL2");
   around.wsl = (of_microsoft || interop) && !around.wsl1;
-  if (is_folder(source, "/dev")) around.dxg_node = exists(source, "/dev/dxg");
+  auto node = source.entry("/dev/dxg");
+  if (node || (is_missing(node.error()) && source.kind != Seen::image_folder))
+    around.dxg_node = node.has_value();
   around.wsl_libraries = names_in(source, "/usr/lib/wsl/lib");
 }
 

@@ -97,6 +97,7 @@ TEST(PlaceMachine, WslIsToldFromItsFirstVersion) {
   EXPECT_TRUE(second.wsl);
   EXPECT_FALSE(second.wsl1);
   EXPECT_EQ(second.dxg_node, true);
+  EXPECT_EQ(around(running()).dxg_node, false);
   EXPECT_EQ(second.wsl_libraries, Names{"libcuda.so.1"});
   EXPECT_EQ(*second.hypervisor, "Hyper-V");
   system.kernel_release = known(std::string("4.4.0-19041-Microsoft"), "test");
