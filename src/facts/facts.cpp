@@ -45,6 +45,7 @@ struct Facts::Tables {
   Lazy<std::vector<FrameworkBuild>> frameworks;
   Lazy<BuildTables> buildvars;
   Lazy<FeatureTables> features;
+  Lazy<Expected> expected;
   Lazy<CheckTables> checks;
 
   // Reads one file with `use` and checks that nothing was left over.
@@ -142,6 +143,10 @@ Result<const std::vector<ErrorCode>*> Facts::errors() const {
 
 Result<const std::vector<FrameworkBuild>*> Facts::frameworks() const {
   return tables_->simple(tables_->frameworks, "frameworks.toml", read_frameworks);
+}
+
+Result<const Expected*> Facts::expected() const {
+  return tables_->simple(tables_->expected, "expected.toml", read_expected);
 }
 
 Result<const std::vector<BuildVariable>*> Facts::buildvars() const {

@@ -249,6 +249,45 @@ struct CapabilityLimits { // of one SM and of one thread block
   std::string source;
 };
 
+// --- expected.toml ---------------------------------------------------------------------------
+
+// A package that is built against one release of another.
+struct Companion {
+  std::string package; // "torchvision"
+  Version version;     // its release, "0.22"
+  std::string of;      // "torch"
+  Version of_version;  // "2.7"
+  bool or_newer = false;
+  std::string source;
+};
+
+// Headers of toolkits and of the C library that no compiler takes together.
+struct GlibcClash {
+  Version last_cuda;     // this toolkit and older ones
+  Version first_glibc;   // this C library and newer ones
+  std::string functions; // that both declare
+  std::string source;
+};
+
+// An instance type of a cloud.
+struct InstanceType {
+  std::string cloud, type; // "aws", "p5.48xlarge"; a trailing '*' stands for any rest
+  uint32_t gpus = 0;
+  std::string gpu;
+  bool nvswitch = false, vgpu = false;
+  std::string source;
+};
+
+struct Expected {
+  std::vector<Companion> companions;
+  std::vector<GlibcClash> glibc_clashes;
+  std::vector<InstanceType> instances;
+};
+
+// The row of the exact type, else one that ends in '*'; null: none.
+const InstanceType* find_instance(const Expected& expected, std::string_view cloud,
+                                  std::string_view type);
+
 // --- access -----------------------------------------------------------------------------------
 
 // Gives the text of facts file "gpus.toml".
@@ -275,6 +314,7 @@ class Facts {
   Result<const std::vector<ArchSpelling>*> arch_spellings() const;
   Result<const std::vector<Feature>*> features() const;
   Result<const std::vector<CapabilityLimits>*> capability_limits() const;
+  Result<const Expected*> expected() const;
   Result<const CheckTables*> checks() const; // areas.toml, checks/*.toml, xids.toml
 
  private:

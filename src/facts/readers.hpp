@@ -33,6 +33,7 @@ void read_buildvars(FactFile& file, BuildTables& tables);
 void read_areas(FactFile& file, CheckTables& tables);
 void read_checks(FactFile& file, const std::string& area, CheckTables& tables);
 void read_xids(FactFile& file, CheckTables& tables);
+void read_expected(FactFile& file, Expected& expected);
 void read_features(FactFile& file, FeatureTables& tables);
 
 } // namespace gpuvet
