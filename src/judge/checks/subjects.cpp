@@ -17,7 +17,10 @@ const std::vector<CheckCode>& check_functions() {
                                      library_checks(),
                                      cudnn_checks(),
                                      toolkit_checks(),
+                                     compiler_checks(),
+                                     repository_checks(),
                                      python_checks(),
+                                     python_pair_checks(),
                                      code_checks(),
                                      environment_checks(),
                                      framework_variable_checks(),
@@ -26,6 +29,7 @@ const std::vector<CheckCode>& check_functions() {
                                      container_host_checks(),
                                      cluster_checks(),
                                      platform_checks(),
+                                     cloud_checks(),
                                      network_checks(),
                                      peer_traffic_checks(),
                                      process_checks()})

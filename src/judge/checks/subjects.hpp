@@ -22,16 +22,20 @@ CheckList loader_checks();         // loader/driver_libraries.cpp: libcuda and N
 CheckList loader_setting_checks(); // loader/settings.cpp: LD_LIBRARY_PATH, ld.so.conf, LD_PRELOAD
 CheckList library_checks();        // libraries/copies.cpp: NCCL, cuBLAS and their mixtures
 CheckList cudnn_checks();          // libraries/cudnn.cpp: cuDNN
-CheckList toolkit_checks(); // toolkits.cpp: installed toolkits, nvcc, host compiler, repositories
-CheckList python_checks();  // python.cpp: packages, pins, duplicates, CPU builds
-CheckList code_checks();    // code.cpp: GPU code of packages against GPU and driver
-CheckList environment_checks();        // environment/cuda_variables.cpp: and start-up files
+CheckList toolkit_checks();        // software/toolkits.cpp: installed toolkits, nvcc
+CheckList compiler_checks();       // software/compilers.cpp: what a build takes
+CheckList repository_checks();     // software/repositories.cpp: packages and where they come from
+CheckList python_checks();         // software/python.cpp: frameworks against this machine
+CheckList python_pair_checks();    // software/python_pairs.cpp: packages against each other
+CheckList code_checks();           // software/code.cpp: GPU code of packages against GPU and driver
+CheckList environment_checks();    // environment/cuda_variables.cpp: and start-up files
 CheckList framework_variable_checks(); // environment/framework_variables.cpp
 CheckList container_checks();          // container/given.cpp: what a container was given
 CheckList container_image_checks();    // container/inside.cpp: its image, its limits
 CheckList container_host_checks();     // container/host.cpp: runtimes and their configuration
 CheckList cluster_checks();            // cluster.cpp: Kubernetes, Slurm
-CheckList platform_checks();           // platform.cpp: WSL, Jetson, clouds, virtual GPUs
+CheckList platform_checks();           // platform.cpp: WSL, Jetson
+CheckList cloud_checks();              // clouds.cpp: instance types, virtual GPUs
 CheckList network_checks();            // network/network.cpp: NCCL's network, InfiniBand, GPUDirect
 CheckList peer_traffic_checks();       // network/peer_traffic.cpp: PCI between GPUs, limits
 CheckList process_checks();            // processes.cpp: programs on the GPU, monitoring
