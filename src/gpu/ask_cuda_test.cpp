@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <unistd.h>
 
 namespace gpuvet {
 namespace {
@@ -23,7 +24,7 @@ TEST(AskCuda, TellsAllOfAHealthyMachine) {
   CudaAnswers answers = ask_fake_cuda("gpus=2");
   EXPECT_EQ(answers.asked.state, AskState::answered);
   EXPECT_EQ(answers.asked.problem, "");
-  EXPECT_EQ(answers.asked.library, fake("current", "libcuda.so.1"));
+  EXPECT_EQ(answers.asked.library, fake("current", "libcuda.so.580.65.06"));
   EXPECT_EQ(answers.driver_api, 13000u);
   EXPECT_EQ(answers.count_error, std::nullopt);
   EXPECT_GT(answers.init_seconds, 0);
@@ -58,6 +59,14 @@ TEST(AskCuda, AStubHasNothingElse) {
   EXPECT_EQ(answers.asked.error, 34);
   EXPECT_EQ(answers.asked.error_text, "CUDA_ERROR_STUB_LIBRARY");
   EXPECT_EQ(answers.driver_api, std::nullopt);
+}
+
+TEST(AskCuda, TheToolkitsStubSaysThatItIsOne) {
+  const std::string stub = "/usr/local/cuda/lib64/stubs/libcuda.so";
+  if (access(stub.c_str(), R_OK) != 0) GTEST_SKIP() << "no CUDA toolkit here";
+  CudaAnswers answers = collect(start_cuda(fake_options(stub, 5)));
+  EXPECT_EQ(answers.asked.state, AskState::failed);
+  EXPECT_EQ(answers.asked.error_text, "CUDA_ERROR_STUB_LIBRARY");
 }
 
 TEST(AskCuda, AHangInInitEndsAtTheDeadline) {

@@ -39,22 +39,24 @@ TEST(AskNvml, TellsAllOfAHealthyMachine) {
   EXPECT_EQ(answers.asked.state, AskState::answered);
   EXPECT_EQ(answers.asked.problem, "");
   EXPECT_EQ(answers.asked.error, 0);
-  EXPECT_EQ(answers.asked.library, fake("current", "libnvidia-ml.so.1"));
+  EXPECT_EQ(answers.asked.library, fake("current", "libnvidia-ml.so.580.65.06"));
   EXPECT_EQ(answers.asked.loader_problem, "");
   EXPECT_GT(answers.asked.seconds, 0);
   EXPECT_EQ(answers.library_version, "13.580.65.06");
   EXPECT_EQ(answers.driver_version, "580.65.06");
   EXPECT_EQ(answers.cuda_version, 13000u);
   EXPECT_EQ(answers.count, 2u);
-  EXPECT_EQ(answers.confidential_computing, true);
-  EXPECT_EQ(answers.confidential_ready, true);
+  EXPECT_EQ(answers.confidential_computing, false);
+  EXPECT_EQ(answers.confidential_ready, std::nullopt); // asked only where it applies
   ASSERT_EQ(answers.gpus.size(), 2u);
   expect_complete(answers.gpus[0], 0);
   expect_complete(answers.gpus[1], 1);
 }
 
 TEST(AskNvml, PutsEachValueInItsPlace) {
-  NvmlAnswers answers = ask_fake_nvml("gpus=2");
+  NvmlAnswers answers = ask_fake_nvml("gpus=2,odd=1");
+  EXPECT_EQ(answers.confidential_computing, true);
+  EXPECT_EQ(answers.confidential_ready, true);
   ASSERT_EQ(answers.gpus.size(), 2u);
   const NvmlGpu& gpu = answers.gpus[1];
   EXPECT_EQ(gpu.serial, "1650424000001");

@@ -30,7 +30,7 @@ struct Folder { // with a link to a fake, or what else is put there
 
 TEST(Library, IsLookedForWhereTheLoaderDoesNotLook) {
   Folder folder;
-  std::string real = fake("current", "libcuda.so.1");
+  std::string real = fake("current", "libcuda.so.580.65.06");
   ASSERT_EQ(symlink(real.c_str(), folder.file().c_str()), 0);
   auto library = open_library({kSoname.c_str(), {"/nowhere", folder.path}}, "");
   ASSERT_TRUE(library);
@@ -52,7 +52,7 @@ TEST(Library, TheTextsOfAllTriesAreKept) {
 
 TEST(Library, NoOtherStandsInForANamedOne) {
   Folder folder;
-  std::string real = fake("current", "libcuda.so.1");
+  std::string real = fake("current", "libcuda.so.580.65.06");
   ASSERT_EQ(symlink(real.c_str(), folder.file().c_str()), 0);
   EXPECT_FALSE(open_library({kSoname.c_str(), {folder.path}}, "/nowhere/" + kSoname));
 }

@@ -2,6 +2,7 @@
 //   lost=GPU        its calls return 15 once the handle was given
 //   count=N         number of GPUs that is claimed, where it differs from gpus
 //   name=TEXT       "long" fills the buffer without an end
+//   odd=1           values that nothing healthy has, each different from its neighbours
 //   driver=VERSION  processes=N  entry=BYTES (of the process list)  print=TEXT (when initialised)
 // Built with GPUVET_FAKE_OLD it has only what a driver of about 2013 had.
 #include "gpu/nvml_api.hpp"
@@ -31,6 +32,10 @@ int enter(const char* call, NvmlDevice device) {
   for (const std::string& lost : steering().all("lost"))
     if (lost == std::to_string(gpu)) return kNvmlGpuIsLost;
   return steering().enter(call, gpu);
+}
+
+[[maybe_unused]] bool odd() {
+  return steering().number("odd", 0) != 0;
 }
 
 template <class T> int put(T* to, T value) {
@@ -100,7 +105,18 @@ int nvmlDeviceGetMemoryInfo(NvmlDevice device, NvmlMemory* memory) {
 #ifndef GPUVET_FAKE_OLD
 
 const char* nvmlErrorString(int code) {
-  return code == 18 ? "Driver/library version mismatch" : "an error";
+  switch (code) {
+  case 9:
+    return "Driver Not Loaded";
+  case 15:
+    return "GPU is lost";
+  case 16:
+    return "GPU requires reset";
+  case 18:
+    return "Driver/library version mismatch";
+  default:
+    return "Unknown Error";
+  }
 }
 
 int nvmlSystemGetNVMLVersion(char* version, unsigned size) {
@@ -115,7 +131,7 @@ int nvmlSystemGetCudaDriverVersion_v2(int* version) {
 
 int nvmlSystemGetConfComputeState(NvmlConfidential* state) {
   ENTER_SYSTEM();
-  *state = {2, 1, 0};
+  *state = {odd() ? 2u : 0u, odd() ? 1u : 0u, 0};
   return 0;
 }
 
@@ -171,24 +187,24 @@ int nvmlDeviceGetEccMode(NvmlDevice device, int* current, int* pending) {
 int nvmlDeviceGetTotalEccErrors(NvmlDevice device, int kind, int period,
                                 unsigned long long* count) {
   ENTER(device);
-  *count = 10;
-  *count += kind == kNvmlUncorrected && period == kNvmlAggregate;
+  *count = odd() ? 10 : 0;
+  *count += odd() && kind == kNvmlUncorrected && period == kNvmlAggregate;
   return 0;
 }
 
 int nvmlDeviceGetSramEccErrorStatus(NvmlDevice device, NvmlSramErrors* status) {
   ENTER(device);
   if (status->version != nvml_version<NvmlSramErrors>(1)) return kNvmlArgumentVersionMismatch;
-  status->threshold_exceeded = 1;
+  status->threshold_exceeded = odd();
   return 0;
 }
 
 int nvmlDeviceGetRemappedRows(NvmlDevice device, unsigned* correctable, unsigned* uncorrectable,
                               unsigned* pending, unsigned* failed) {
   ENTER(device);
-  *correctable = 1;
-  *uncorrectable = 2;
-  *pending = 1;
+  *correctable = odd() ? 1 : 0;
+  *uncorrectable = odd() ? 2 : 0;
+  *pending = odd();
   return put(failed, 0u);
 }
 
@@ -229,19 +245,19 @@ int nvmlDeviceGetPowerUsage(NvmlDevice device, unsigned* milliwatts) {
 
 int nvmlDeviceGetEnforcedPowerLimit(NvmlDevice device, unsigned* milliwatts) {
   ENTER(device);
-  return put(milliwatts, 700'001u);
+  return put(milliwatts, odd() ? 700'001u : 700'000u);
 }
 
 int nvmlDeviceGetPowerManagementDefaultLimit(NvmlDevice device, unsigned* milliwatts) {
   ENTER(device);
-  return put(milliwatts, 700'002u);
+  return put(milliwatts, odd() ? 700'002u : 700'000u);
 }
 
 int nvmlDeviceGetPowerManagementLimitConstraints(NvmlDevice device, unsigned* least,
                                                  unsigned* most) {
   ENTER(device);
   *least = 200'000;
-  return put(most, 700'003u);
+  return put(most, odd() ? 700'003u : 700'000u);
 }
 
 int nvmlDeviceGetTemperature(NvmlDevice device, int, unsigned* celsius) {
@@ -267,13 +283,13 @@ int nvmlDeviceGetPersistenceMode(NvmlDevice device, int* mode) {
 
 int nvmlDeviceGetComputeMode(NvmlDevice device, int* mode) {
   ENTER(device);
-  return put(mode, 3);
+  return put(mode, odd() ? 3 : 0);
 }
 
 int nvmlDeviceGetMigMode(NvmlDevice device, unsigned* current, unsigned* pending) {
   ENTER(device);
   *current = steering().number("mig", 0) > 0;
-  return put(pending, 1u);
+  return put(pending, *current | (odd() ? 1u : 0u));
 }
 
 int nvmlDeviceGetMaxMigDeviceCount(NvmlDevice device, unsigned* count) {
@@ -303,12 +319,12 @@ int nvmlDeviceGetGridLicensableFeatures_v4(NvmlDevice device, NvmlLicenses* lice
 
 int nvmlDeviceGetCurrPcieLinkGeneration(NvmlDevice device, unsigned* generation) {
   ENTER(device);
-  return put(generation, 3u);
+  return put(generation, odd() ? 3u : 5u);
 }
 
 int nvmlDeviceGetMaxPcieLinkGeneration(NvmlDevice device, unsigned* generation) {
   ENTER(device);
-  return put(generation, 4u);
+  return put(generation, odd() ? 4u : 5u);
 }
 
 int nvmlDeviceGetGpuMaxPcieLinkGeneration(NvmlDevice device, unsigned* generation) {
@@ -318,7 +334,7 @@ int nvmlDeviceGetGpuMaxPcieLinkGeneration(NvmlDevice device, unsigned* generatio
 
 int nvmlDeviceGetCurrPcieLinkWidth(NvmlDevice device, unsigned* width) {
   ENTER(device);
-  return put(width, 8u);
+  return put(width, odd() ? 8u : 16u);
 }
 
 int nvmlDeviceGetMaxPcieLinkWidth(NvmlDevice device, unsigned* width) {
@@ -328,7 +344,7 @@ int nvmlDeviceGetMaxPcieLinkWidth(NvmlDevice device, unsigned* width) {
 
 int nvmlDeviceGetPcieReplayCounter(NvmlDevice device, unsigned* count) {
   ENTER(device);
-  return put(count, 11u);
+  return put(count, odd() ? 11u : 0u);
 }
 
 int nvmlDeviceGetFieldValues(NvmlDevice device, int count, NvmlField* fields) {
@@ -340,10 +356,10 @@ int nvmlDeviceGetFieldValues(NvmlDevice device, int count, NvmlField* fields) {
     if (field.field == 91) {
       field.value.u32 = 18;
     } else if (field.field == 165) {
-      field.value.u32 = field.scope == 5 ? 0 : 1;
+      field.value.u32 = odd() && field.scope == 5 ? 0 : 1;
     } else if (field.field == 230) {
       field.type = 3;
-      field.value.u64 = 1;
+      field.value.u64 = odd() ? 1 : 0;
     } else {
       field.code = kNvmlNotSupported;
     }
