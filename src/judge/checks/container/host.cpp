@@ -170,7 +170,7 @@ Outcome cdi_paths(const Machine& machine, const Facts&) {
       evidence.push_back(fmt::format("{}: {} (not there)", cdi.file, cdi.missing_paths[i]));
     return fires(std::move(evidence), {{"file", cdi.file},
                                        {"path", cdi.missing_paths.front()},
-                                       {"count", fmt::format("{}", cdi.missing_paths.size())}});
+                                       {"count", counted(cdi.missing_paths.size(), "file")}});
   }
   return when_read(machine, "all files that the specifications name are there");
 }
@@ -222,13 +222,21 @@ Outcome cdi_twice(const Machine& machine, const Facts&) {
 
 // --- containerd ----------------------------------------------------------------------------------
 
+// The file that containerd reads: k3s and its like start one of their own, with settings of their
+// own; else the first, which the running daemon was told.
+std::string containerd_config(const ContainerHost& host) {
+  for (const std::string& file : host.containerd_configs)
+    for (std::string_view part : {"/rancher/", "/microk8s/", "/k0s/"})
+      if (file.find(part) != std::string::npos) return file;
+  return host.containerd_configs.front();
+}
+
 Outcome containerd_unset(const Machine& machine, const Facts&) {
   if (auto answer = no_runtime(machine)) return *answer;
   const ContainerHost& host = machine.container_host;
   if (!machine.surroundings.kubernetes_node) return not_applicable("this is no Kubernetes node");
   if (host.containerd_configs.empty()) return not_known("which settings containerd reads");
-  // The first is the one that the running daemon was told, or of the distribution in use.
-  const std::string& used = host.containerd_configs.front();
+  std::string used = containerd_config(host);
   std::string elsewhere;
   for (const auto& [file, by_default] : host.containerd_nvidia) {
     if (by_default.empty()) continue;

@@ -115,7 +115,7 @@ TEST(ContainerHostCdi, StaleSpecifications) {
   cdi.node_majors["/dev/nvidia-uvm"] = 508;
   EXPECT_EQ(ask_host("cdi-majors", machine).fields["old"], "508");
   cdi.missing_paths = {"/usr/lib/x86_64-linux-gnu/libcuda.so.575.57.08"};
-  EXPECT_EQ(ask_host("cdi-paths", machine).fields["count"], "1");
+  EXPECT_EQ(ask_host("cdi-paths", machine).fields["count"], "1 file");
   machine.kernel.module_version = unknown<std::string>("not readable");
   EXPECT_EQ(ask_host("cdi-driver", machine).answer, Answer::unknown);
 }
@@ -149,7 +149,7 @@ TEST(ContainerHostContainerd, SettingsThatAreNotRead) {
   machine.surroundings.kubernetes_node = true;
   EXPECT_EQ(ask_host("containerd-unset", machine).answer, Answer::unknown);
   const std::string used = "/var/lib/rancher/k3s/agent/etc/containerd/config.toml";
-  machine.container_host.containerd_configs = {used, "/etc/containerd/config.toml"};
+  machine.container_host.containerd_configs = {"/etc/containerd/config.toml", used};
   machine.container_host.containerd_nvidia = {{used, ""},
                                               {"/etc/containerd/config.toml", "nvidia"}};
   Outcome outcome = ask_host("containerd-unset", machine);

@@ -116,8 +116,8 @@ Outcome small_shm(const Machine& machine, const Facts&) {
   const Observed<uint64_t>& size = machine.surroundings.shm_bytes;
   if (!size) return not_known("the size of /dev/shm: " + size.why_unknown);
   if (*size >= kEnough) return ok("/dev/shm has " + human_bytes(*size));
-  Outcome outcome = fires({fmt::format("{}: {} in all", size.source, human_bytes(*size))},
-                          {{"size", human_bytes(*size)}});
+  std::string text = fmt::format("{} MiB", *size >> 20U); // as Docker and df count
+  Outcome outcome = fires({fmt::format("{}: {} in all", size.source, text)}, {{"size", text}});
   if (gpu_count(machine) < 2) outcome.severity = Severity::info;
   return outcome;
 }

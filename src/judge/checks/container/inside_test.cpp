@@ -190,7 +190,7 @@ TEST(ContainerLimits, SharedMemory) {
   Machine machine = container();
   Outcome outcome = ask_image("container-small-shm", machine);
   EXPECT_EQ(outcome.severity, Severity::info) << "one GPU";
-  EXPECT_EQ(outcome.fields["size"], "67.1 MB");
+  EXPECT_EQ(outcome.fields["size"], "64 MiB");
   machine.nvml.count = 4U;
   EXPECT_EQ(ask_image("container-small-shm", machine).severity, std::nullopt);
   machine.surroundings.shm_bytes = known<uint64_t>(8ULL << 30U, "/dev/shm");

@@ -43,6 +43,9 @@ bool looked(const Machine& machine, std::string_view soname, const Asked& asked)
 
 Outcome off_path(const Machine& machine, std::string_view soname, const Asked& asked,
                  const std::vector<LibraryFile>& files, const std::optional<Picked>& picked) {
+  // What the loader did counts for more than what it should do.
+  bool loaded = asked.state == AskState::answered || asked.state == AskState::failed;
+  if (loaded && asked.loader_problem.empty() && !asked.library.empty()) return ok(asked.library);
   if (picked && asked.loader_problem.empty()) return ok(picked->path);
   if (!looked(machine, soname, asked))
     return not_known(fmt::format("where {} is found (ldconfig -p | grep {})", soname, soname));
@@ -74,6 +77,8 @@ Outcome nvml_off_path(const Machine& machine, const Facts&) {
 Outcome absent(const Machine& machine, std::string_view soname, const Asked& asked,
                const std::vector<LibraryFile>& files, const std::optional<Picked>& picked) {
   if (picked && !picked->stub) return ok(picked->path);
+  bool loaded = asked.state == AskState::answered || asked.state == AskState::failed;
+  if (loaded && asked.loader_problem.empty() && !asked.library.empty()) return ok(asked.library);
   if (in_container(machine)) return not_applicable("a container gets it from the host");
   if (machine.surroundings.wsl || machine.surroundings.jetson)
     return not_applicable("the library comes another way here");

@@ -204,7 +204,7 @@ TEST(LoaderPath, Defects) {
   EXPECT_EQ(empty.answer, Answer::fires);
   EXPECT_EQ(empty.evidence.at(1),
             "/root/.bashrc:9: export LD_LIBRARY_PATH=/usr/local/cuda/lib64::lib");
-  EXPECT_EQ(empty.fields["path_without"], "/usr/local/cuda/lib64:lib:~/x:/usr/local/cuda-11.0");
+  EXPECT_EQ(empty.fields["path_without"], "/usr/local/cuda/lib64") << "all that is in order";
   EXPECT_EQ(ask_settings("loader-path-relative", machine).fields["elements"], "lib");
   EXPECT_EQ(ask_settings("loader-path-tilde", machine).fields["elements"], "~/x");
   EXPECT_EQ(ask_settings("loader-path-missing", machine).fields["elements"],

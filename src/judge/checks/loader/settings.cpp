@@ -34,7 +34,8 @@ Outcome path_elements(const Machine& machine, std::string fine, const Wrong& wro
       evidence.push_back(fmt::format("{}:{}: {}", line.file, line.line, line.text));
   std::vector<std::string> kept;
   for (const Element& element : machine.loader.library_path)
-    if (!wrong(element) && !element.empty) kept.push_back(element.text);
+    if (element.exists && !element.empty && !element.relative && !element.tilde)
+      kept.push_back(element.text); // what is in order
   Outcome outcome = fires(std::move(evidence), {{"elements", joined(found)},
                                                 {"count", fmt::format("{}", found.size())}});
   if (kept.empty())

@@ -174,7 +174,7 @@ TEST(Limits, LockedMemory) {
   Machine machine = node();
   EXPECT_EQ(ask_traffic("network-memlock-low", machine).answer, Answer::ok);
   machine.system.memlock_bytes = 8ULL << 20U;
-  EXPECT_EQ(ask_traffic("network-memlock-low", machine).fields["limit"], "8.39 MB");
+  EXPECT_EQ(ask_traffic("network-memlock-low", machine).fields["limit"], "8192 KiB");
   machine.system.user = known<uint64_t>(0, "geteuid");
   EXPECT_EQ(ask_traffic("network-memlock-low", machine).answer, Answer::not_applicable);
   machine.surroundings.container = known(ContainerKind::docker, "/.dockerenv");

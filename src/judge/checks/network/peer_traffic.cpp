@@ -80,7 +80,7 @@ Outcome memlock(const Machine& machine, const Facts&) {
     return not_applicable("the limit does not bind root");
   if (!machine.system.memlock_bytes) return not_known("the limit of locked memory (ulimit -l)");
   if (*machine.system.memlock_bytes == UINT64_MAX) return ok("unlimited");
-  std::string limit = human_bytes(*machine.system.memlock_bytes);
+  std::string limit = fmt::format("{} KiB", *machine.system.memlock_bytes >> 10U); // as ulimit -l
   Outcome outcome = fires({"getrlimit(RLIMIT_MEMLOCK): " + limit}, {{"limit", limit}});
   if (*machine.system.memlock_bytes > (16ULL << 30U)) outcome.severity = Severity::info;
   return outcome;
