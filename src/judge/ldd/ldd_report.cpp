@@ -17,7 +17,7 @@ namespace {
 enum class Fate { fine, remarks, doubtful, fails };
 
 bool stops_loading(const Finding& finding) {
-  return finding.id == "ldd-missing" || finding.id == "ldd-version";
+  return finding.id == "ldd-missing" || finding.id == "ldd-version" || finding.id == "ldd-symbol";
 }
 
 Fate fate_of(const Findings& findings) {
@@ -120,7 +120,7 @@ void add_run_time_notes(const LoadTree& tree, std::vector<std::string>& notes) {
   for (const auto& [name, by] : asked)
     notes.push_back(
         fmt::format("{} is not found here; {} will ask for it at run time{}", name,
-                    joined({by.begin(), by.end()}, " and "),
+                    joined({by.begin(), by.end()}),
                     cuda_name(name).library == "cuda" || cuda_name(name).library == "nvidia-ml"
                         ? " (it comes with the NVIDIA driver)"
                         : ""));

@@ -77,7 +77,11 @@ void find_doubles(const LoadTree& tree, Findings& findings) {
 void find_mixtures(const LoadTree& tree, Findings& findings) {
   find_doubles(tree, findings);
   ByMajor majors = nodes_by_cuda(tree);
-  if (majors.size() < 2) return;
+  bool runtimes_only = true; // then it was told that there are two of them
+  for (const auto& [major, nodes] : majors)
+    for (size_t node : nodes)
+      runtimes_only = runtimes_only && cuda_name(tree.nodes[node].soname).library == "cudart";
+  if (majors.size() < 2 || runtimes_only) return;
   Finding finding;
   finding.id = "ldd-cuda-mixture";
   finding.state = State::warning;

@@ -18,6 +18,10 @@ std::string name_of(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
+std::string folder_of(const std::string& path) {
+  return path.substr(0, path.rfind('/'));
+}
+
 size_t node_at(const LoadTree& tree, const std::string& path) {
   for (size_t i = 0; i < tree.nodes.size(); ++i)
     if (tree.nodes[i].path == path) return i;
@@ -30,11 +34,12 @@ void add_ways_out(const LoadTree& tree, size_t provider, std::vector<std::string
   if (edge == nullptr) return;
   for (const Candidate& candidate : edge->tried)
     if (candidate.why_not == "shadowed") {
-      fixes.push_back(fmt::format("{} is hidden by it: take the first one's folder out of {}",
-                                  candidate.path,
+      fixes.push_back(fmt::format("take {} out of {}; the loader then finds {}",
+                                  folder_of(edge->path),
                                   edge->rule == FoundBy::ld_library_path ? "LD_LIBRARY_PATH"
                                   : edge->rule == FoundBy::cache         ? "/etc/ld.so.conf.d"
-                                                                         : "the search"));
+                                                                         : "the run path",
+                                  candidate.path));
       return;
     }
   if (edge->rule == FoundBy::ld_library_path)
@@ -103,18 +108,18 @@ void find_lacking_symbols(const LoadTree& tree, Findings& findings) {
     Finding finding;
     finding.id = "ldd-symbol";
     finding.state = State::fault;
-    finding.title = fmt::format("{} calls functions that {} does not have", name_of(caller.path),
-                                provider.path);
+    finding.title = fmt::format("{} is too old for {}, which calls {}", provider.path,
+                                name_of(caller.path), symbols.front());
     std::string names;
     for (size_t i = 0; i < symbols.size() && i < kSymbolsShown; ++i)
       names += (i ? ", " : "") + symbols[i];
     if (symbols.size() > kSymbolsShown)
       names += fmt::format(" and {} more", symbols.size() - kSymbolsShown);
-    finding.evidence.push_back("undefined: " + names);
+    finding.evidence.push_back("not in it: " + names);
     finding.evidence.push_back("called by " + caller.path);
     finding.evidence.push_back("found by " + way_to(tree, pair.first));
-    finding.cause = fmt::format("{} is older than the one that {} was built with", provider.soname,
-                                name_of(caller.path));
+    finding.cause = fmt::format("another release of {} is loaded than {} was built with",
+                                provider.soname, name_of(caller.path));
     add_ways_out(tree, pair.first, finding.fixes);
     if (finding.fixes.empty())
       finding.fixes.push_back(
