@@ -43,6 +43,8 @@ int run_command(int argc, char** argv);
 
 // One per subcommand, in cli/NAME.cpp.
 std::function<int(Context&)> define_facts(CLI::App& app);
+std::function<int(Context&)> define_snapshot(CLI::App& app);
+std::function<int(Context&)> define_diff(CLI::App& app);
 std::function<int(Context&)> define_scan(CLI::App& app);
 std::function<int(Context&)> define_ldd(CLI::App& app);
 std::function<int(Context&)> define_completion(CLI::App& app);

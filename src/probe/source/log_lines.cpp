@@ -14,10 +14,10 @@ constexpr size_t kLongestLine = 1000;    // bytes
 // states, what kills or blocks programs, the network of a cluster, what loads modules.
 constexpr std::string_view kRelevant =
     R"(NVRM|[Nn]vidia|NVIDIA|nouveau|nova[-_ ]|SXid|pcieport|AER:|pciehp|DMAR|IOMMU|AMD-Vi|)"
-    R"(BAR \d|no space for|available PCIe bandwidth|PM: (suspend|hibernation|resume|freeze)|)"
+    R"(BAR \d.*(no space|fail|can't|invalid)|no space for|available PCIe bandwidth|PM: (suspend|hibernation|resume|freeze)|)"
     R"(oom-kill|Out of memory|oom_reaper|blocked for more than|soft lockup|rcu.*stall|)"
     R"(segfault at .* in |traps: .* in lib|Hardware Error|mlx5|ib_core|peer_?mem|)"
-    R"(nfs: server|file-max|fork rejected|Command line:|^Linux version|[Ll]ockdown|[Ss]ecure ?[Bb]oot|)"
+    R"(nfs: server|file-max|fork rejected|Command line:|^Linux version|[Ll]ocked down|Lockdown:|[Ss]ecure ?[Bb]oot|)"
     R"(module verification failed|Loading of |disagrees about version|gVisor|vfio|)"
     R"(WPR2|efifb|simple-?fb|simpledrm|HMM|Kernel panic|general protection|Oops)";
 

@@ -29,6 +29,13 @@ template <class Keep> std::string only_lines(const std::string& text, const Keep
   return kept;
 }
 
+std::string without_empty_lines(const std::string& text) {
+  std::string kept;
+  for (char c : text)
+    if (c != '\n' || (!kept.empty() && kept.back() != '\n')) kept += c;
+  return kept;
+}
+
 void forget(RecordedFile& file) {
   file.kind = Kind::present;
   file.content.clear();
@@ -61,6 +68,38 @@ std::string package_stanzas(const std::string& status) {
       stanza += line + "\n";
   }
   finish();
+  return kept;
+}
+
+bool names_relevant_package(std::string_view text) {
+  const std::vector<std::string> words = words_of(text);
+  return std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    const std::string name = word.substr(0, word.find(':'));
+    return is_relevant_package(name) || name.starts_with("linux-");
+  });
+}
+
+// "Install: a:amd64 (1, automatic), b:amd64 (2)" with the relevant ones only.
+std::string package_list(std::string_view line) {
+  const size_t colon = line.find(": ");
+  std::string kept;
+  for (std::string_view rest = line.substr(colon + 2); !rest.empty();) {
+    const size_t end = std::min(rest.find("), "), rest.size());
+    const std::string_view entry = rest.substr(0, end + 1);
+    if (names_relevant_package(entry)) kept += (kept.empty() ? "" : ", ") + std::string(entry);
+    rest.remove_prefix(std::min(end + 3, rest.size()));
+  }
+  return std::string(line.substr(0, colon + 2)) + kept;
+}
+
+std::string reduced_history(const std::string& text) {
+  std::string kept;
+  for (const std::string& line : split_at(text, '\n')) {
+    const bool is_list = has_any(line.substr(0, line.find(' ')),
+                                 {"Install:", "Upgrade:", "Remove:", "Purge:", "Downgrade:"});
+    kept += (is_list ? package_list(line) : line) + "\n";
+  }
+  kept.pop_back();
   return kept;
 }
 
@@ -149,6 +188,10 @@ void reduce_file(const std::string& path, RecordedFile& file) {
     return reduce_process_file(name, file);
   if (path == "/var/lib/dpkg/status") {
     file.content = package_stanzas(file.content);
+  } else if (path.starts_with("/var/log/dpkg.log")) {
+    file.content = without_empty_lines(only_lines(file.content, names_relevant_package));
+  } else if (path.starts_with("/var/log/apt/history")) {
+    file.content = reduced_history(file.content);
   } else if (path == "/proc/cpuinfo") {
     file.content.resize(std::min(file.content.find("\n\n") + 1, file.content.size()));
   } else if (path == "/proc/sys/kernel/hostname" || path == "/etc/hostname") {
