@@ -1,9 +1,10 @@
 // gpuvet diff: what changed between two snapshots, since a snapshot, or between two Python
 // environments?
+#include "judge/diff/diff.hpp"
+
 #include "cli/command.hpp"
 #include "cli/diff_json.hpp"
 #include "cli/machine_source.hpp"
-#include "judge/diff/diff.hpp"
 #include "probe/image_recording.hpp"
 #include "probe/source/recorder.hpp"
 #include "probe/source/redact.hpp"
@@ -112,9 +113,9 @@ int run_diff(const DiffOptions& options, const Context& context) {
   if (options.json)
     fmt::print("{}", diff_json(diff, compared->before, compared->after));
   else
-    fmt::print("{}", render_terminal(diff_report(diff, compared->before, compared->after,
-                                                 options.verbose),
-                                     {context.out.colour, context.out.width}));
+    fmt::print(
+        "{}", render_terminal(diff_report(diff, compared->before, compared->after, options.verbose),
+                              {context.out.colour, context.out.width}));
   const int status = diff.changes.empty() ? exit_code::ok : exit_code::falls_short;
   if (compared->cut_short) leave(status);
   return status;

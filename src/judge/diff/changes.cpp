@@ -60,7 +60,7 @@ void merge_equal(MachineDiff& diff, size_t first, const std::string& start, size
       names[static_cast<size_t>(same - merged.begin())].push_back(name);
     }
   }
-  constexpr size_t kNamed = 4;
+  constexpr size_t kNamed = 2;
   for (size_t i = 0; i < merged.size(); ++i) {
     if (names[i].size() == 1) continue;
     if (names[i].size() == count && !all.empty()) {

@@ -6,8 +6,8 @@ namespace gpuvet {
 
 namespace {
 
-// A probe that was cut short leaves its first answer untouched: nothing of its part may be compared,
-// or all of it would seem to be gone.
+// A probe that was cut short leaves its first answer untouched: nothing of its part may be
+// compared, or all of it would seem to be gone.
 template <class T> bool was_probed(const Observed<T>& first_answer) {
   return first_answer || first_answer.why_unknown != Observed<T>{}.why_unknown;
 }
@@ -22,8 +22,7 @@ MachineDiff diff_machines(const Machine& before, const Machine& after) {
   MachineDiff result;
   diff::Changes changes(result);
   const bool running = runs(before) && runs(after);
-  const bool software =
-      was_probed(before.packages.relevant) && was_probed(after.packages.relevant);
+  const bool software = was_probed(before.packages.relevant) && was_probed(after.packages.relevant);
   const bool surroundings =
       was_probed(before.surroundings.container) && was_probed(after.surroundings.container);
   diff::compare_answers(before, after, changes);

@@ -40,10 +40,10 @@ std::string in_words(const Change& change) {
 Report diff_report(const MachineDiff& diff, const std::string& before, const std::string& after,
                    bool verbose) {
   Report report;
-  report.verdict = verdict(diff);
+  report.verdict = verdict(diff) + " (" + before + " -> " + after + ")";
   report.state = diff.changes.empty() ? State::ok : State::warning;
   Table table;
-  table.columns = {{"what"}, {before + " -> " + after, Align::left, true}};
+  table.columns = {{"what"}, {"before -> after", Align::left, true}};
   std::map<std::string, size_t> of_kind;
   size_t left_out = 0;
   for (const Change& change : diff.changes) {

@@ -44,19 +44,21 @@ Machine eight_gpus() {
   machine.kernel.module_version = known<std::string>("550.54.15", "/sys/module/nvidia/version");
   machine.kernel.flavour = known(Flavour::open, "x");
   machine.kernel.modules = known(std::vector<KernelModule>{{.name = "nvidia"}}, "x");
-  machine.packages.relevant = known(std::vector<Package>{{.name = "libnccl2", .version = "2.20",
-                                                          .status = "ii"}},
-                                    "x");
+  machine.packages.relevant =
+      known(std::vector<Package>{{.name = "libnccl2", .version = "2.20", .status = "ii"}}, "x");
   machine.surroundings.container = known(ContainerKind::none, "x");
   machine.nvml.asked.state = machine.cuda.asked.state = AskState::answered;
   std::vector<PciFunction> functions;
   for (uint32_t i = 0; i < 8; ++i) {
     const std::string address = "0000:" + std::to_string(i) + "0:00.0";
-    functions.push_back({.address = address, .id = "10de:2330", .device_class = 0x030200,
-                         .driver = "nvidia"});
+    functions.push_back(
+        {.address = address, .id = "10de:2330", .device_class = 0x030200, .driver = "nvidia"});
     machine.nvml.gpus.push_back(gpu(i, address));
-    machine.kernel.nodes.push_back({.path = "/dev/nvidia" + std::to_string(i), .exists = true,
-                                    .character = true, .major = 195, .mode = 0666});
+    machine.kernel.nodes.push_back({.path = "/dev/nvidia" + std::to_string(i),
+                                    .exists = true,
+                                    .character = true,
+                                    .major = 195,
+                                    .mode = 0666});
   }
   machine.kernel.functions = known(std::move(functions), "/sys");
   machine.environment = {{"LD_LIBRARY_PATH", "/a:/b"}};
@@ -72,7 +74,7 @@ TEST(Diff, TheSameMachineIsUnchanged) {
   const MachineDiff diff = diff_machines(eight_gpus(), later);
   EXPECT_TRUE(diff.changes.empty()) << line(diff, ids(diff).front());
   EXPECT_TRUE(diff.not_compared.empty());
-  EXPECT_EQ(diff_report(diff, "a", "b", false).verdict, "Nothing changed");
+  EXPECT_EQ(diff_report(diff, "a", "b", false).verdict, "Nothing changed (a -> b)");
   EXPECT_TRUE(diff_machines(Machine(), Machine()).changes.empty());
 }
 
@@ -84,7 +86,7 @@ TEST(Diff, TheMostImportantComesFirst) {
   later.kernel.module_version = known<std::string>("580.65.06", "x");
   later.system.kernel_release = known<std::string>("6.8.0-47-generic", "uname");
   later.kernel.flavour = known(Flavour::proprietary, "x");
-  later.packages.relevant->at(0).version = "2.27";
+  later.packages.relevant.value->at(0).version = "2.27";
   later.kernel.nodes[0].mode = 0600;
   later.services = {{.name = "nvidia-persistenced.service"}};
   const MachineDiff diff = diff_machines(eight_gpus(), later);
@@ -95,13 +97,15 @@ TEST(Diff, TheMostImportantComesFirst) {
   EXPECT_EQ(line(diff, "driver-version"), "driver (kernel module): 550.54.15 -> 580.65.06");
   EXPECT_EQ(line(diff, "package"), "package libnccl2: 2.20 -> 2.27");
   EXPECT_EQ(line(diff, "service"), "service nvidia-persistenced.service: new: installed");
-  EXPECT_EQ(diff_report(diff, "a", "b", false).verdict,
-            "Changed: CUDA driver, cuInit works -> cuInit fails: 999 CUDA_ERROR_UNKNOWN; and 6 more");
+  EXPECT_EQ(
+      diff_report(diff, "a", "b", false).verdict,
+      "Changed: CUDA driver, cuInit works -> cuInit fails: 999 CUDA_ERROR_UNKNOWN; and 6 more "
+      "(a -> b)");
 }
 
 TEST(Diff, GpusComeGoAndAreLost) {
   Machine later = eight_gpus();
-  later.kernel.functions->pop_back();
+  later.kernel.functions.value->pop_back();
   later.nvml.gpus.pop_back();
   later.nvml.gpus[2].error = 15;
   later.nvml.gpus[2].error_text = "GPU is lost";
@@ -141,7 +145,7 @@ TEST(Diff, WhatIsUnknownOnOneSideIsNoChange) {
   EXPECT_EQ(diff.not_compared[1].subject, "kernel");
   EXPECT_EQ(diff.not_compared[1].why, "not known now: no");
   EXPECT_EQ(diff_report(diff, "a", "b", false).verdict,
-            "Nothing changed, as far as could be compared");
+            "Nothing changed, as far as could be compared (a -> b)");
 }
 
 TEST(Diff, AProbeThatWasCutShortTakesNothingAway) {
@@ -178,7 +182,8 @@ TEST(Diff, PythonEnvironmentsSideBySide) {
   two.packages = known(std::vector<PythonPackage>{{.name = "torch", .version = "2.7.0+cpu"}}, "x");
   one.torch = {{"version", "2.5.1+cu124"}, {"cuda", "12.4"}};
   two.torch = {{"version", "2.7.0+cpu"}, {"cuda", "none"}};
-  one.code = {{.package = "torch", .sass = known(std::vector<Target>{{90, 'a'}}, "x"),
+  one.code = {{.package = "torch",
+               .sass = known(std::vector<Target>{{90, 'a'}}, "x"),
                .ptx = known(std::vector<Target>{{90, 0}}, "x")}};
   two.code = {{.package = "torch", .sass = known(std::vector<Target>{{80, 0}}, "x")}};
   const MachineDiff diff = diff_pythons(one, two);
@@ -192,7 +197,7 @@ TEST(Diff, PythonEnvironmentsSideBySide) {
 TEST(Diff, LongListsAreCutWithANote) {
   Machine later = eight_gpus();
   for (int i = 0; i < 30; ++i)
-    later.packages.relevant->push_back(
+    later.packages.relevant.value->push_back(
         {.name = "cuda-part-" + std::to_string(i), .version = "12", .status = "ii"});
   const MachineDiff diff = diff_machines(eight_gpus(), later);
   EXPECT_EQ(diff_report(diff, "a", "b", false).tables.at(0).rows.size(), 12u);

@@ -47,11 +47,13 @@ Observed<std::string> flavour_of(const Machine& machine) {
                  : unknown<std::string>(flavour.why_unknown);
 }
 
-// Modules of the driver and its rivals; the module of the disk controller is nobody's business.
+// Loaded modules with their versions, where these are not the driver's own.
 std::map<std::string, std::string> modules_of(const Machine& machine) {
   std::map<std::string, std::string> modules;
+  const std::string driver = machine.kernel.module_version.value.value_or("");
   for (const KernelModule& module : *machine.kernel.modules)
-    modules[module.name] = module.version.empty() ? "loaded" : "loaded, " + module.version;
+    modules[module.name] =
+        module.version.empty() || module.version == driver ? "loaded" : "loaded, " + module.version;
   return modules;
 }
 

@@ -150,13 +150,13 @@ const std::vector<Setting>& settings() {
 
 void compare_gpus(const Machine& before, const Machine& after, MachineDiff& diff) {
   Changes changes(diff);
+  const size_t first = diff.changes.size();
   const auto old_gpus = gpus_of(before), new_gpus = gpus_of(after);
   if (old_gpus && new_gpus)
     compare_presence(*old_gpus, *new_gpus, changes);
   else if (old_gpus || new_gpus)
     changes.not_compared("GPUs", old_gpus ? "not known now" : "not known before");
 
-  const size_t first = diff.changes.size();
   const auto old_answers = gpus_by_address(before), new_answers = gpus_by_address(after);
   for (const auto& [address, gpu] : old_answers)
     if (auto same = new_answers.find(address); same != new_answers.end())
