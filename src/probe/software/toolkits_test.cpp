@@ -121,6 +121,21 @@ TEST(Toolkits, VersionFromWhatIsThere) {
   EXPECT_FALSE(at(machine, "/usr/local/cuda-12.4")->leftover);
 }
 
+TEST(Toolkits, FoundThroughPathButNotThroughWrappers) {
+  RecordingBuilder builder;
+  builder.text("/usr/local/bin/nvcc", "#!/bin/sh\n")
+      .present("/usr/local/bin/ptxas")
+      .holds("/apps/cuda/12.3/bin/nvcc", kRelease, "12.3, V12.3.107")
+      .present("/apps/cuda/12.3/bin/ptxas")
+      .variable("PATH", "/usr/local/bin:/apps/cuda/12.3/bin");
+  Machine machine = probed(builder);
+  ASSERT_EQ(machine.toolkits.installed.size(), 1u);
+  EXPECT_EQ(machine.toolkits.installed[0].folder, "/apps/cuda/12.3");
+  ASSERT_EQ(machine.toolkits.nvcc.size(), 2u);
+  EXPECT_EQ(machine.toolkits.nvcc[0].version, "");
+  EXPECT_EQ(machine.toolkits.nvcc[1].version, "12.3");
+}
+
 TEST(HostCompilers, ToldWithoutRunning) {
   RecordingBuilder builder;
   builder.link("/usr/bin/gcc", "gcc-12")
