@@ -170,6 +170,8 @@ void read_xids(FactFile& file, CheckTables& tables) {
     check.blame = xid.blame;
     check.action = xid.action;
     check.fixes = xid_fixes(row, check.id, actions, xid.action);
+    check.symptoms = row.list("symptoms");
+    check.hides = row.list("hides");
     for (uint32_t other : xid.with)
       check.hides.push_back(fmt::format("xid-{}", other));
     xid.source = check.source = row.source();

@@ -150,8 +150,27 @@ const NvmlGpu* nvml_gpu_at(const Machine& machine, std::string_view address) {
   return nullptr;
 }
 
+bool is_given_away(const Machine& machine, const PciFunction& gpu) {
+  if (gpu.driver.starts_with("vfio")) return true;
+  auto information = machine.kernel.proc_gpu_information.find(gpu.address);
+  if (information == machine.kernel.proc_gpu_information.end()) return false;
+  auto excluded = information->second.find("GPU Excluded");
+  return excluded != information->second.end() && excluded->second == "Yes";
+}
+
+std::string plain_address(std::string_view address) {
+  constexpr size_t domain = 4; // hexadecimal digits that the kernel writes
+  std::string plain = lower_ascii(address);
+  size_t colon = plain.find(':');
+  while (colon != std::string::npos && colon > domain && plain[0] == '0') {
+    plain.erase(0, 1);
+    --colon;
+  }
+  return plain;
+}
+
 std::string nvml_evidence(std::string_view call, const NvmlGpu& gpu, std::string_view value) {
-  return fmt::format("{}, GPU {} ({}): {}", call, gpu.index, gpu.pci_address, value);
+  return fmt::format("{}, GPU {} ({}): {}", call, gpu.index, plain_address(gpu.pci_address), value);
 }
 
 Severity by_others(const Machine& machine) {

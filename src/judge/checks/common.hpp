@@ -60,6 +60,12 @@ const NvmlGpu* nvml_gpu_at(const Machine& machine, std::string_view address);
 // "nvmlDeviceGetRemappedRows, GPU 3 (0000:65:00.0): pending"
 std::string nvml_evidence(std::string_view call, const NvmlGpu& gpu, std::string_view value);
 
+// Not meant for programs of this system: reserved for virtual machines (vfio), or excluded by a
+// parameter of the driver.
+bool is_given_away(const Machine& machine, const PciFunction& gpu);
+// "00000000:5D:00.0" -> "0000:5d:00.0"
+std::string plain_address(std::string_view address);
+
 // One GPU that fails is an error where others work, and a blocker where it was the only one.
 Severity by_others(const Machine& machine);
 

@@ -1,6 +1,7 @@
 #include "judge/doctor/log_checks.hpp"
 
 #include "base/regex.hpp"
+#include "judge/checks/common.hpp"
 #include "judge/doctor/diagnose.hpp"
 
 #include <fmt/core.h>
@@ -19,7 +20,7 @@ std::string shown_line(const LogLine& line) {
 
 std::string gpu_name(const Machine& machine, const std::string& pci_address) {
   for (const NvmlGpu& gpu : machine.nvml.gpus)
-    if (!pci_address.empty() && gpu.pci_address.find(pci_address) != std::string::npos)
+    if (same_address(gpu.pci_address, pci_address))
       return fmt::format("GPU {} ({})", gpu.index, pci_address);
   return pci_address.empty() ? "a GPU" : "GPU " + pci_address;
 }

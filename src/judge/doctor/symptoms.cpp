@@ -1,4 +1,5 @@
 // From answers to symptoms. What a symptom's cause is, the checks say.
+#include "judge/checks/common.hpp"
 #include "judge/doctor/diagnose.hpp"
 
 #include <fmt/core.h>
@@ -43,7 +44,7 @@ std::string nvml_symptom(int error) {
   }
 }
 
-bool has_gpu(const Machine& machine) {
+bool may_have_gpu(const Machine& machine) {
   return !pci_gpus(machine).empty() || machine.surroundings.wsl || machine.surroundings.jetson;
 }
 
@@ -71,8 +72,15 @@ void add_asked(const Asked& asked, const std::string& call, const std::string& h
   }
 }
 
+// A container that was not given all GPUs of its host has fewer, as it should.
+bool was_given_some(const Machine& machine) {
+  return in_container(machine) && machine.surroundings.nvidia_visible_devices != "all";
+}
+
 void add_counts(const Machine& machine, std::vector<SeenSymptom>& seen) {
-  size_t on_bus = pci_gpus(machine).size();
+  size_t on_bus = 0;
+  for (const PciFunction* gpu : pci_gpus(machine))
+    if (!is_given_away(machine, *gpu)) ++on_bus;
   if (on_bus == 0 || machine.surroundings.wsl) return;
   const auto& modules = machine.kernel.modules;
   bool loaded = !modules || std::any_of(modules->begin(), modules->end(),
@@ -89,7 +97,7 @@ void add_counts(const Machine& machine, std::vector<SeenSymptom>& seen) {
   std::string evidence = fmt::format("{} on the PCI bus, {} usable through NVML", on_bus, working);
   if (working == 0)
     seen.push_back({"no-devices-found", {evidence}});
-  else if (working < on_bus)
+  else if (working < on_bus && !was_given_some(machine))
     seen.push_back({"fewer-gpus", {evidence}});
 }
 
@@ -97,7 +105,7 @@ void add_counts(const Machine& machine, std::vector<SeenSymptom>& seen) {
 
 std::vector<SeenSymptom> seen_symptoms(const Machine& machine) {
   std::vector<SeenSymptom> seen;
-  bool gpu = has_gpu(machine);
+  bool gpu = may_have_gpu(machine);
   const Asked& cuda = machine.cuda.asked;
   const Asked& nvml = machine.nvml.asked;
   add_counts(machine, seen);

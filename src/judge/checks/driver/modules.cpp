@@ -120,7 +120,11 @@ std::string absent_file_evidence(const Machine& machine) {
 NotLoaded failed_build(const DkmsEntry& entry) {
   NotLoaded found = because(Reason::dkms_failed, {fmt::format("{}: {}", entry.log, entry.error)});
   if (entry.error.empty()) found.evidence = {entry.log + ": the build did not end well"};
-  found.fields["error"] = entry.error.empty() ? "its log names no error" : entry.error;
+  size_t place = entry.error.find(':');
+  size_t slash = entry.error.rfind('/', place);
+  found.fields["error"] = entry.error.empty()          ? "its log names no error"
+                          : slash == std::string::npos ? entry.error
+                                                       : entry.error.substr(slash + 1);
   found.fields["log"] = entry.log;
   for (std::string_view sign : {"unrecognized command", "unrecognised command", "compiler differs",
                                 "Compiler version check failed"})
@@ -139,8 +143,12 @@ NotLoaded without_file(const Machine& machine) {
     // Without headers every build fails, whatever line comes first.
     if (no_headers) found.reason = Reason::no_headers;
     if (no_headers) found.evidence.push_back(kernel.headers.source);
-    if (found.reason == Reason::dkms_compiler && kernel.kernel_compiler)
-      found.fields["compiler"] = *kernel.kernel_compiler;
+    if (found.reason == Reason::dkms_compiler && kernel.kernel_compiler) {
+      const std::string& compiler = *kernel.kernel_compiler;
+      found.fields["compiler"] = compiler;
+      if (compiler.starts_with("gcc "))
+        found.fields["gcc_major"] = compiler.substr(4, compiler.find('.') - 4);
+    }
     return found;
   }
   bool builds = knows_dkms(machine) || !packages_with(machine, {"akmod-nvidia"}).empty();
@@ -236,8 +244,8 @@ NotLoaded with_file(const Machine& machine, const ModuleFile& file) {
   }
   NotLoaded found = because(Reason::plain, {present, "/proc/modules: no nvidia"});
   if (!machine.kernel.log.lines)
-    found.missing = "what the kernel says when it is loaded (sudo modprobe nvidia; sudo dmesg | "
-                    "tail)";
+    found.evidence.push_back("kernel log, which may name a reason: " +
+                             machine.kernel.log.lines.why_unknown);
   return found;
 }
 
@@ -351,7 +359,10 @@ Outcome half_configured(const Machine& machine, const Facts&) {
   }
   if (evidence.empty()) return ok("all packages of the driver are configured");
   if (evidence.size() > 1) names += fmt::format(" and {} more", evidence.size() - 1);
-  return fires(std::move(evidence), {{"packages", names}});
+  Outcome outcome = fires(std::move(evidence), {{"packages", names}});
+  if (machine.kernel.modules && !module_loaded(machine, "nvidia"))
+    outcome.severity = Severity::blocker;
+  return outcome;
 }
 
 } // namespace

@@ -4,24 +4,12 @@
 
 namespace gpuvet {
 namespace driver {
-namespace {
-
-bool is_excluded(const Machine& machine, const std::string& address) {
-  auto information = machine.kernel.proc_gpu_information.find(address);
-  if (information == machine.kernel.proc_gpu_information.end()) return false;
-  auto excluded = information->second.find("GPU Excluded");
-  return excluded != information->second.end() && excluded->second == "Yes";
-}
-
-} // namespace
-
 std::vector<const PciFunction*> unserved_gpus(const Machine& machine) {
   std::vector<const PciFunction*> gpus;
   for (const PciFunction* gpu : pci_gpus(machine)) {
     const NvmlGpu* answers = nvml_gpu_at(machine, gpu->address);
     bool served = answers && answers->error == 0;
-    if (!served && !gpu->driver.starts_with("vfio") && !is_excluded(machine, gpu->address))
-      gpus.push_back(gpu);
+    if (!served && !is_given_away(machine, *gpu)) gpus.push_back(gpu);
   }
   return gpus;
 }

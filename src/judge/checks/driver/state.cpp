@@ -187,10 +187,19 @@ Outcome hung(const Machine& machine, const Facts&) {
     names += fmt::format("{}{} (pid {})", names.empty() ? "" : ", ", process.name, process.pid);
   }
   std::vector<std::string> lines = log_evidence(machine, {"blocked for more than"});
+  std::string because;
+  for (const XidEvent& event : machine.kernel.xids) {
+    bool of_gpu = event.code == 46 || event.code == 62 || event.code == 79 ||
+                  (event.code >= 109 && event.code <= 120) || event.code == 158;
+    if (event.sxid || !of_gpu) continue;
+    evidence.push_back(fmt::format("kernel log: Xid {} (PCI:{}): {}", event.code, event.pci_address,
+                                   event.detail));
+    because = fmt::format(" after Xid {} of GPU {}", event.code, event.pci_address);
+  }
   bool certain = !lines.empty();
-  if (evidence.empty()) return ok("no GPU program is in uninterruptible sleep");
+  if (names.empty()) return ok("no GPU program is in uninterruptible sleep");
   evidence.insert(evidence.end(), lines.begin(), lines.end());
-  Outcome outcome = fires(std::move(evidence), {{"programs", names}});
+  Outcome outcome = fires(std::move(evidence), {{"programs", names}, {"because", because}});
   if (certain) return outcome;
   return likely(std::move(outcome), "whether it stays so: look again in a minute");
 }

@@ -9,6 +9,10 @@
 namespace gpuvet::fabric {
 namespace {
 
+bool is_link_xid(uint32_t code) {
+  return code == 74 || code == 136 || (code >= 144 && code <= 150);
+}
+
 // Links are compared with those of like GPUs: cards without a bridge have none, and that is fine.
 Outcome links_down(const Machine& machine, const Facts&) {
   if (machine.nvml.asked.state != AskState::answered)
@@ -35,6 +39,10 @@ Outcome links_down(const Machine& machine, const Facts&) {
     gpus += fmt::format("{}GPU {}", gpus.empty() ? "" : ", ", gpu.index);
   }
   if (evidence.empty()) return ok("all links are up");
+  for (const XidEvent& event : machine.kernel.xids)
+    if (!event.sxid && is_link_xid(event.code))
+      evidence.push_back(fmt::format("kernel log: Xid {} (PCI:{}): {}", event.code,
+                                     event.pci_address, event.detail));
   return fires(std::move(evidence), {{"gpus", gpus}});
 }
 
@@ -63,7 +71,7 @@ Outcome switch_unbound(const Machine& machine, const Facts&) {
     if (function->driver.empty())
       evidence.push_back(fmt::format("/sys/bus/pci/devices/{}/driver: none", function->address));
   if (evidence.empty()) return ok("the driver holds every NVSwitch");
-  return fires(evidence, {{"count", counted(evidence.size(), "NVSwitch")}});
+  return fires(evidence, {{"count", switches_text(evidence.size())}});
 }
 
 // HGX boards are sold with a fixed number of switches.
@@ -79,7 +87,7 @@ Outcome switches_missing(const Machine& machine, const Facts& facts) {
   size_t expected = a100 == 8 ? 6 : a100 == 16 ? 12 : hopper == 8 ? 4 : 0;
   size_t seen = nvswitches(machine).size();
   if (expected == 0) return not_applicable("not a board of eight or sixteen GPUs");
-  if (seen >= expected) return ok(counted(seen, "NVSwitch") + ", as the board should have");
+  if (seen >= expected) return ok(switches_text(seen) + ", as the board should have");
   return fires({switches_evidence(machine),
                 fmt::format("{}: {} GPUs", machine.kernel.functions.source, a100 + hopper)},
                {{"seen", fmt::format("{}", seen)}, {"expected", fmt::format("{}", expected)}});

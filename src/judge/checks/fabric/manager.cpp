@@ -123,7 +123,7 @@ Outcome topology(const Machine& machine, const Facts&) {
   Outcome outcome = manager_line(machine, "don't match with any supported system topology");
   if (outcome.answer == Answer::fires && machine.kernel.functions) {
     outcome.evidence.push_back(switches_evidence(machine));
-    outcome.fields["count"] = counted(nvswitches(machine).size(), "NVSwitch");
+    outcome.fields["count"] = switches_text(nvswitches(machine).size());
   }
   return outcome;
 }

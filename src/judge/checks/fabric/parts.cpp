@@ -18,9 +18,13 @@ std::vector<const PciFunction*> nvswitches(const Machine& machine) {
   return found;
 }
 
+std::string switches_text(size_t count) {
+  return fmt::format("{} NVSwitch{}", count, count == 1 ? "" : "es");
+}
+
 std::string switches_evidence(const Machine& machine) {
   return fmt::format("{}: {} of NVIDIA (class 0680)", machine.kernel.functions.source,
-                     counted(nvswitches(machine).size(), "NVSwitch"));
+                     switches_text(nvswitches(machine).size()));
 }
 
 bool any_state(const Machine& machine, uint32_t state) {

@@ -20,6 +20,7 @@ constexpr const char* kManagerUnit = "nvidia-fabricmanager.service";
 constexpr uint32_t kNotStarted = 1, kInProgress = 2, kCompleted = 3;
 
 std::vector<const PciFunction*> nvswitches(const Machine& machine);
+std::string switches_text(size_t count); // "4 NVSwitches"
 std::string switches_evidence(const Machine& machine);
 
 bool any_state(const Machine& machine, uint32_t state);

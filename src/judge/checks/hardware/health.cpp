@@ -35,18 +35,21 @@ Outcome off_the_bus(const Machine& machine, const Facts& facts) {
     if (gpu->config_all_ones && *gpu->config_all_ones)
       add(gpu_label(*gpu, facts),
           fmt::format("/sys/bus/pci/devices/{}/config: all ones", gpu->address));
-  for (const NvmlGpu& gpu : machine.nvml.gpus)
-    if (gpu.error == kLost)
-      add(gpu.pci_address.empty() ? fmt::format("GPU {}", gpu.index) : "GPU " + gpu.pci_address,
-          nvml_evidence("nvmlDeviceGetHandleByIndex_v2", gpu, error_text(gpu)));
+  for (const NvmlGpu& gpu : machine.nvml.gpus) {
+    if (gpu.error != kLost) continue;
+    std::string name = fmt::format("GPU {}", gpu.index);
+    for (const PciFunction* function : pci_gpus(machine))
+      if (same_address(function->address, gpu.pci_address)) name = gpu_label(*function, facts);
+    add(name, nvml_evidence("nvmlDeviceGetHandleByIndex_v2", gpu, error_text(gpu)));
+  }
   if (evidence.empty()) {
     if (pci_gpus(machine).empty() && machine.nvml.gpus.empty())
       return not_applicable("there is no GPU of NVIDIA");
     return ok("every GPU answers on the bus");
   }
-  for (std::string& line : log_evidence(machine, {"fallen off the bus"}))
-    evidence.push_back(std::move(line));
-  if (const XidEvent* event = xid_event(machine, 79))
+  std::vector<std::string> lines = log_evidence(machine, {"fallen off the bus"});
+  evidence.insert(evidence.end(), lines.begin(), lines.end());
+  if (const XidEvent* event = xid_event(machine, 79); event && lines.empty())
     evidence.push_back(fmt::format("kernel log: Xid 79 (PCI:{})", event->pci_address));
   Outcome outcome = fires(std::move(evidence), {{"gpus", gpus}});
   outcome.severity = by_others(machine);
@@ -57,6 +60,7 @@ Outcome off_the_bus(const Machine& machine, const Facts& facts) {
 Outcome no_answer(const Machine& machine, const Facts&) {
   if (auto answer = nvml_silent(machine)) return *answer;
   std::vector<std::string> evidence;
+  std::map<std::string, std::string> fields;
   std::string gpus;
   for (const NvmlGpu& gpu : machine.nvml.gpus) {
     bool other = gpu.error == 0 || gpu.error == kLost || gpu.error == kNoPermission ||
@@ -64,10 +68,13 @@ Outcome no_answer(const Machine& machine, const Facts&) {
     if (other) continue;
     evidence.push_back(nvml_evidence("nvmlDeviceGetHandleByIndex_v2", gpu, error_text(gpu)));
     gpus += fmt::format("{}GPU {}", gpus.empty() ? "" : ", ", gpu.index);
-    if (!gpu.pci_address.empty()) gpus += " (" + gpu.pci_address + ")";
+    if (gpu.pci_address.empty()) continue;
+    gpus += " (" + plain_address(gpu.pci_address) + ")";
+    fields.emplace("pci", plain_address(gpu.pci_address));
   }
   if (evidence.empty()) return ok("every GPU answers");
-  Outcome outcome = fires(std::move(evidence), {{"gpus", gpus}});
+  fields["gpus"] = gpus;
+  Outcome outcome = fires(std::move(evidence), std::move(fields));
   outcome.severity = by_others(machine);
   return outcome;
 }
@@ -93,7 +100,7 @@ Outcome wants_recovery(const Machine& machine, const Facts&) {
     bool reboot = action == 2 || action > 4;
     outcome.fields["gpu"] = fmt::format("GPU {}", gpu.index);
     outcome.fields["action"] = text;
-    outcome.fields[reboot ? "reboot" : "pci"] = reboot ? "reboot" : gpu.pci_address;
+    outcome.fields[reboot ? "reboot" : "pci"] = reboot ? "reboot" : plain_address(gpu.pci_address);
   }
   if (!outcome.evidence.empty()) return outcome;
   return told ? ok("no GPU asks for a recovery") : not_known("this driver does not tell it");

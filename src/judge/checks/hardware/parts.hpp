@@ -40,7 +40,7 @@ template <class T, class Bad> Outcome each_gpu(const Machine& machine, NvmlValue
     std::string text = bad(gpu, *answer);
     if (text.empty()) continue;
     outcome.evidence.push_back(nvml_evidence(call, gpu, text));
-    outcome.fields.emplace("pci", gpu.pci_address);
+    outcome.fields.emplace("pci", plain_address(gpu.pci_address));
     gpus += fmt::format("{}GPU {}", gpus.empty() ? "" : ", ", gpu.index);
   }
   if (!told && unsupported) return not_applicable("these GPUs do not have it");
