@@ -94,8 +94,8 @@ PythonEnv torch(const std::string& version, const std::string& cuda, std::vector
   PythonEnv env;
   env.executable = "/usr/bin/python3";
   env.prefix = "/usr";
-  env.packages =
-      known<std::vector<PythonPackage>>({{"torch", version, "/site", "", {}, false}}, "/site");
+  env.packages = known<std::vector<PythonPackage>>(
+      {{.name = "torch", .version = version, .folder = "/site"}}, "/site");
   env.torch = {{"version", version}, {"cuda", cuda}};
   env.torch_has_cuda = !cuda.empty();
   PackageCode code;

@@ -122,11 +122,11 @@ std::vector<InstalledToolkit> find_toolkits(const Source& source, const Environm
     auto real = source.real_path(join_path(folder, "nvcc"));
     if (!real || *real == kDebianNvcc) continue;
     std::string bin = parent_folder(*real);
-    std::string folder = parent_folder(bin);
+    std::string toolkit = parent_folder(bin);
     // Wrappers lie in /usr/local/bin and the like; only the compiler itself tells its version.
-    if (collector.seen.count(folder) == 0 && exists(source, bin + "/ptxas") &&
+    if (collector.seen.count(toolkit) == 0 && exists(source, bin + "/ptxas") &&
         !compiler_version(source, *real).empty())
-      collector.add(folder, Origin::unknown);
+      collector.add(toolkit, Origin::unknown);
   }
   // A version that only the package knows: "11.5.119~11.5.1-1ubuntu1".
   for (InstalledToolkit& toolkit : collector.found) {

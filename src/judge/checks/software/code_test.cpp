@@ -23,8 +23,9 @@ Machine with(std::vector<PackageCode> codes, const std::string& version = "2.11.
   env.prefix = "/venv";
   std::vector<PythonPackage> packages;
   for (const PackageCode& each : codes)
-    packages.push_back(
-        {each.package, each.package == "torch" ? version : "1.0", "/site", "", {}, false});
+    packages.push_back({.name = each.package,
+                        .version = each.package == "torch" ? version : "1.0",
+                        .folder = "/site"});
   env.packages = known(std::move(packages), "/site");
   env.code = std::move(codes);
   machine.pythons = {env};

@@ -8,7 +8,7 @@ const std::string kSite = "/home/u/venv/lib/python3.12/site-packages";
 
 PythonPackage package(const std::string& name, const std::string& version,
                       std::vector<std::string> pins = {}) {
-  return {name, version, kSite, "", std::move(pins), false};
+  return {.name = name, .version = version, .folder = kSite, .pins = std::move(pins)};
 }
 
 PythonEnv environment(std::vector<PythonPackage> packages) {

@@ -57,8 +57,8 @@ TEST(Toolkits, SeveralOfDifferentReleases) {
 TEST(Toolkits, AbsentMattersToPackagesThatCompile) {
   Machine machine = healthy_h100();
   PythonEnv env;
-  env.packages =
-      known<std::vector<PythonPackage>>({{"deepspeed", "0.15", "/site", "", {}, false}}, "/site");
+  env.packages = known<std::vector<PythonPackage>>(
+      {{.name = "deepspeed", .version = "0.15", .folder = "/site"}}, "/site");
   machine.pythons.push_back(env);
   EXPECT_TRUE(fires("toolkit-absent", machine));
   machine.toolkits = builder().toolkits;
