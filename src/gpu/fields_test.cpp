@@ -10,7 +10,7 @@ namespace gpuvet {
 namespace {
 
 struct Anything {
-  template <class T> operator T() const; // NOLINT: implicit is the point
+  template <class T> operator T() const { return T(); } // NOLINT: implicit is the point
 };
 
 template <class T, class... Known> constexpr size_t members_of() {

@@ -17,7 +17,7 @@ bool for_all(const InstalledToolkit& toolkit); // not of one Python environment
 std::vector<const InstalledToolkit*> with_nvcc(const Machine& machine);
 
 // The one that a program of it belongs to, by folder; null: none.
-const InstalledToolkit* toolkit_of(const Machine& machine, const std::string& program);
+const InstalledToolkit* toolkit_of(const Machine& machine, const std::string& nvcc);
 
 // The toolkit that a build takes: the first nvcc on PATH, else /usr/local/cuda, else the only one.
 struct BuildToolkit {

@@ -19,7 +19,7 @@ void probe_settings(const Source& source, KernelSide& side); // modprobe.d, modu
 void probe_log(const Source& source, KernelSide& side);
 
 // Lines of the kernel log that tell an Xid or SXid, one event per GPU, code and wording.
-std::vector<XidEvent> xids_of(const std::vector<LogLine>& lines);
+std::vector<XidEvent> xids_of(const std::vector<LogLine>& log);
 
 // "nvidia", "nvidia_uvm", "nouveau", "vfio_pci", "ib_core", ...: modules worth telling about.
 bool is_relevant_module(const std::string& name);

@@ -162,8 +162,7 @@ KernelLog LogLines::take(std::string from) {
   lines.reserve(all.size());
   for (Kept& kept : all)
     lines.push_back(std::move(kept.line));
-  KernelLog log{
-      .lines = known(std::move(lines), from), .from = std::move(from), .left_out = left_out_};
+  KernelLog log{.lines = known(std::move(lines), from), .from = from, .left_out = left_out_};
   *this = LogLines();
   return log;
 }

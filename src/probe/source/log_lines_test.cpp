@@ -52,8 +52,7 @@ TEST(LogLines, OnlyWhatBearsOnGpusIsKept) {
       "Out of memory: Killed process 4711 (python)",
       "INFO: task nvidia-smi:991 blocked for more than 122 seconds.",
       "python[99]: segfault at 0 ip 00007f rsp 00007f error 4 in libnccl.so.2.20.5[7f+1000]",
-      "mlx5_core 0000:0c:00.0: mlx5_pcie_event: Detected insufficient power on the PCIe slot "
-      "(27W).",
+      "mlx5_core 0000:0c:00.0: mlx5_pcie_event: Detected insufficient power on the slot (27W).",
       "audit: avc:  denied  { read } for pid=1 comm=\"x\" name=\"nvidia0\"",
       "nfs: server store1 not responding, still trying",
       "VFS: file-max limit 9223 reached",

@@ -239,7 +239,7 @@ void answer_files(Source& source, const Tree& tree) {
 
 } // namespace
 
-Source replay_source(std::shared_ptr<const Recording> recording) {
+Source replay_source(std::shared_ptr<const Recording> recording) { // NOLINT: kept by the lambdas
   Source source;
   source.kind = Seen::recording;
   answer_files(source, std::make_shared<const RecordedTree>(recording));

@@ -65,8 +65,8 @@ Outcome acs(const Machine& machine, const Facts&) {
                                      "requests (ACS)",
                                      function.address, function.port_address));
   }
-  if (!evidence.empty())
-    return fires(std::move(evidence), {{"count", fmt::format("{}", evidence.size())}});
+  std::string count = fmt::format("{}", evidence.size());
+  if (!evidence.empty()) return fires(std::move(evidence), {{"count", count}});
   return open ? not_known("whether bridges redirect peer traffic: only root may see (sudo lspci "
                           "-vvv | grep ACSCtl)")
               : ok("no bridge redirects peer traffic");

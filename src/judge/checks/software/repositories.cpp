@@ -99,7 +99,7 @@ Outcome set_up_twice(const Machine& machine, const Facts&) {
     return not_applicable("this is not a system with apt");
   if (auto none = none_of_nvidia(machine)) return *none;
   const std::vector<Repository>& all = machine.packages.repositories;
-  auto plain = [](std::string url) { return url.substr(0, url.find_last_not_of("/ ") + 1); };
+  auto plain = [](const std::string& url) { return url.substr(0, url.find_last_not_of("/ ") + 1); };
   for (const Repository& a : all)
     for (const Repository& b : all) {
       if (&a >= &b || plain(a.url) != plain(b.url) || a.signed_by == b.signed_by) continue;
