@@ -62,7 +62,7 @@ Result<Machine> this_machine(const DiffOptions& options) {
   const Recorder recorder(*source);
   const Machine seen = see_machine(recorder.source(), machine);
   auto recording = std::make_shared<Recording>(recorder.recording());
-  redact(*recording, identity_of_this_machine());
+  redact(*recording, identity_of(*source));
   Machine replayed = see_machine(replay_source(recording), machine);
   replayed.not_finished = seen.not_finished;
   return replayed;

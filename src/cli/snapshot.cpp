@@ -51,7 +51,7 @@ int run_snapshot(const SnapshotOptions& options) {
   Recording recording = recorder.recording();
   recording.made_by = std::string("gpuvet ") + GPUVET_VERSION;
   recording.about = described(machine);
-  redact(recording, identity_of_this_machine());
+  redact(recording, identity_of(*source));
   const std::string text = write_recording(recording);
 
   int status = exit_code::ok;

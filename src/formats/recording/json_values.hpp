@@ -210,10 +210,15 @@ class FieldWriter {
  public:
   template <class T> void operator()(std::string_view key, const T& value) {
     Json json = to_json(value);
-    if (!is_left_out(json)) set(object, std::string(key), std::move(json));
+    if (!is_left_out(json) || is_told(value)) set(object, std::string(key), std::move(json));
   }
 
   Json object = json_object();
+
+ private:
+  // An empty list that NVML gave is an answer; left out it would mean that nobody asked.
+  template <class T> static bool is_told(const T&) { return false; }
+  template <class T> static bool is_told(const NvmlValue<T>& value) { return bool(value); }
 };
 
 template <HasFields T> Json to_json(const T& value) {

@@ -149,6 +149,8 @@ Recording full_recording() {
   recording.nvml = filled<NvmlAnswers>();
   recording.nvml->gpus[1].name.clear();
   recording.nvml->gpus[1].ecc = {std::nullopt, 3};
+  recording.nvml->gpus[1].processes.value->clear();
+  recording.nvml->gpus[1].gsp_firmware.value = "";
   recording.nvml->gpus[1].minor = {std::nullopt, -1};
   recording.nvml->gpus[1].capability = {std::nullopt, 0};
   recording.cuda = filled<CudaAnswers>();
@@ -187,6 +189,8 @@ TEST(Recording, ComesBackAsItWent) {
   EXPECT_FALSE(again->log->lines->at(1).seconds);
   EXPECT_EQ(again->nvml->gpus[1].ecc.error, 3);
   EXPECT_EQ(again->nvml->gpus[1].minor.error, -1);
+  EXPECT_TRUE(again->nvml->gpus[1].processes && (*again->nvml->gpus[1].processes).empty());
+  EXPECT_TRUE(again->nvml->gpus[1].gsp_firmware);
   EXPECT_EQ(again->nvml->gpus[1].capability.error, 0);
   EXPECT_EQ(*again->nvml->gpus[0].minor, *want.nvml->gpus[0].minor);
   EXPECT_EQ(again->cuda->asked.state, AskState::crashed);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "model/recording.hpp"
+#include "probe/source.hpp"
 
 #include <string>
 #include <string_view>
@@ -16,8 +17,8 @@ struct Identity {                      // what cannot be told by its looks
   std::vector<std::string> user_names; // of people
 };
 
-// Host name and people's names of the machine that this runs on.
-Identity identity_of_this_machine();
+// Host name and people's names of the machine that a source is about, as far as it tells.
+Identity identity_of(const Source& source);
 
 void redact(Recording& recording, const Identity& identity);
 

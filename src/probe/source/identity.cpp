@@ -1,5 +1,4 @@
 #include "base/text.hpp"
-#include "os/file_tree.hpp"
 #include "os/system_info.hpp"
 #include "probe/source/redact.hpp"
 
@@ -9,7 +8,6 @@ namespace gpuvet {
 namespace {
 
 constexpr uint64_t kFirstPerson = 1000, kLastPerson = 60000; // user numbers, login.defs(5)
-constexpr size_t kLargestTable = size_t{4} << 20;
 
 void add(std::vector<std::string>& names, const std::string& name) {
   if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end())
@@ -18,24 +16,26 @@ void add(std::vector<std::string>& names, const std::string& name) {
 
 } // namespace
 
-Identity identity_of_this_machine() {
+Identity identity_of(const Source& source) {
   Identity identity;
-  add(identity.host_names, system_info().host_name);
-  const auto environment = process_environment();
+  if (source.kind == Seen::live) add(identity.host_names, system_info().host_name);
+  for (const char* file : {"/proc/sys/kernel/hostname", "/etc/hostname"})
+    add(identity.host_names, first_line(source, file));
+  const auto environment = source.environment();
+  auto add_variable = [&](const char* name, std::vector<std::string>& names) {
+    if (auto at = environment.find(name); at != environment.end()) add(names, at->second);
+  };
   for (const char* name : {"HOSTNAME", "SLURMD_NODENAME"})
-    if (auto at = environment.find(name); at != environment.end())
-      add(identity.host_names, at->second);
+    add_variable(name, identity.host_names);
   for (const char* name : {"USER", "LOGNAME", "SUDO_USER"})
-    if (auto at = environment.find(name); at != environment.end())
-      add(identity.user_names, at->second);
-  for (const std::string& line :
-       split_at(read_small_file("/etc/passwd", kLargestTable).value_or(""), '\n')) {
+    add_variable(name, identity.user_names);
+  for (const std::string& line : lines(source, "/etc/passwd")) {
     const std::vector<std::string> fields = split_at(line, ':');
     if (fields.size() < 3) continue;
     const uint64_t user = decimal_number(fields[2]).value_or(0);
     if (user >= kFirstPerson && user <= kLastPerson) add(identity.user_names, fields[0]);
   }
-  if (auto homes = list_folder("/home"))
+  if (auto homes = source.list("/home"))
     for (const std::string& home : *homes)
       add(identity.user_names, home);
   return identity;
