@@ -65,7 +65,7 @@ std::string fine_text(const LddSubject& subject) {
     return fmt::format("{} is {} (by {}).", subject.asked, edge.real_path, edge.by);
   }
   if (subject.kind == AskedKind::process)
-    return fmt::format("{} has {} loaded, and they fit together.", subject.asked, counted(tree));
+    return fmt::format("{}: what is loaded fits together ({}).", subject.asked, counted(tree));
   return fmt::format("{}: everything is found ({}).", name_of(subject), counted(tree));
 }
 

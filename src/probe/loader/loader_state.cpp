@@ -1,4 +1,5 @@
 #include "base/text.hpp"
+#include "model/version_gaps.hpp"
 #include "probe/loader/loaded_process.hpp"
 #include "probe/loader/probe_loader.hpp"
 #include "probe/probe.hpp"
@@ -113,6 +114,16 @@ void add_preloads(LibrarySearch& search, LoaderState& state) {
     }
 }
 
+// Of the CUDA libraries that programs get, all in one process.
+std::vector<VersionGap> gaps_of_sonames(const Source& source, const LoaderSetup& setup,
+                                        const LoaderState& state) {
+  LoadedProcess process(source, setup);
+  (void)process.start("");
+  for (const ResolvedSoname& soname : state.sonames)
+    if (!soname.found.path.empty()) process.open(soname.soname, 0);
+  return version_gaps(process.take());
+}
+
 } // namespace
 
 LoaderState loader_state(LibrarySearch& search) {
@@ -130,6 +141,7 @@ void probe_loader(const Source& source, Machine& machine) {
   LibrarySearch search(source, setup);
   machine.driver = find_driver_files(search);
   machine.loader = loader_state(search);
+  machine.loader.version_gaps = gaps_of_sonames(source, setup, machine.loader);
 }
 
 } // namespace gpuvet

@@ -119,6 +119,22 @@ TEST(ProbeLoader, TellsCacheConfAndPreload) {
   EXPECT_EQ(cuda->found.rule, FoundBy::not_found);
   EXPECT_FALSE(cuda->found.tried.empty());
   EXPECT_FALSE(machine.driver.user_version);
+  EXPECT_TRUE(machine.loader.version_gaps.empty());
+}
+
+TEST(ProbeLoader, TellsVersionsThatALibraryLacks) {
+  FakeMachine fake;
+  fake.lib("/usr/lib/libcudart.so.12", {.soname = "libcudart.so.12",
+                                        .needed = {"libc.so.6"},
+                                        .version_needs = {{"libc.so.6", "GLIBC_2.38"}}});
+  fake.lib("/usr/lib/x86_64-linux-gnu/libc.so.6",
+           {.soname = "libc.so.6", .version_defs = {"GLIBC_2.17", "GLIBC_2.9"}});
+  Machine machine = probe(fake);
+  ASSERT_EQ(machine.loader.version_gaps.size(), 1u);
+  const VersionGap& gap = machine.loader.version_gaps[0];
+  EXPECT_EQ(gap.wanted_by, "/lib/libcudart.so.12");
+  EXPECT_EQ(gap.version, "GLIBC_2.38");
+  EXPECT_EQ(gap.has, "GLIBC_2.17");
 }
 
 } // namespace
