@@ -49,7 +49,7 @@ TEST_F(GpuProcesses, AreThoseWithANodeOpen) {
         "Max locked memory         8388608              8388608      bytes\n");
   write("4711", "cgroup", "0::/user.slice/user-1000.slice/session-3.scope\n");
   write("4711", "environ",
-        std::string("HOME=/home/jane\0CUDA_VISIBLE_DEVICES=1\0AWS_SECRET=x\0", 55));
+        std::string("HOME=/home/jane\0CUDA_VISIBLE_DEVICES=1\0AWS_SECRET=x\0", 52));
   write("4711", "maps",
         "7f00-7f01 r-xp 00000000 08:01 42 /usr/lib/libcuda.so.550.54\n"
         "7f01-7f02 r-xp 00000000 08:01 42 /usr/lib/libcuda.so.550.54\n"
