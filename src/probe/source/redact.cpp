@@ -181,6 +181,9 @@ class Redactor {
 
   void add_addresses() {
     auto ip = [addresses = addresses_](std::string_view address) {
+      const bool harmless = address.starts_with("127.") || address == "0.0.0.0";
+      if (harmless || address.starts_with("192.0.2."))
+        return std::string(address); // replaced before
       return fmt::format("192.0.2.{}", addresses->number(std::string(address)) % 256);
     };
     add(R"(\b((?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2})\b)",
@@ -196,12 +199,8 @@ class Redactor {
         [ip](const Regex::Groups& groups) { return ip(groups[1]) + std::string(groups[2]); });
     add(R"((@|\bserver |\bip=|\bnfsroot=|\bhost[= ]|\baddr(?:ess)?[= ])(\d{1,3}(?:\.\d{1,3}){3})\b)",
         [ip](const Regex::Groups& groups) { return std::string(groups[1]) + ip(groups[2]); });
-    bare_address_ =
-        Rule(R"(\b(\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})\b)", [ip](const Regex::Groups& groups) {
-          const bool harmless = groups[1].starts_with("127.") ||
-                                groups[1].starts_with("192.0.2.") || groups[1] == "0.0.0.0";
-          return harmless ? std::string(groups[1]) : ip(groups[1]);
-        });
+    bare_address_ = Rule(R"(\b(\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})\b)",
+                         [ip](const Regex::Groups& groups) { return ip(groups[1]); });
   }
 
   // The GPUs' own come first, so that a start of one is known as such wherever it stands.

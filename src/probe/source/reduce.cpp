@@ -208,22 +208,28 @@ void reduce_file(const std::string& path, RecordedFile& file) {
 bool may_keep_variable(std::string_view name) {
   const std::string lower = lower_ascii(name);
   if (has_any(lower, {"token", "secret", "passw", "key", "credential", "auth"})) return false;
-  constexpr std::array<std::string_view, 12> others = {"PATH",
+  constexpr std::array<std::string_view, 17> others = {"PATH",
                                                        "HOME",
                                                        "SHELL",
                                                        "container",
                                                        "CC",
                                                        "CXX",
-                                                       "WSL_DISTRO_NAME",
-                                                       "WSL_INTEROP",
-                                                       "KUBERNETES_SERVICE_HOST",
                                                        "CUDACXX",
                                                        "CUDAARCHS",
-                                                       "DOCKER_HOST"};
+                                                       "COMPUTE_PROFILE",
+                                                       "OPENCL_PROFILE",
+                                                       "DOCKER_HOST",
+                                                       "WSL_INTEROP",
+                                                       "WSL_DISTRO_NAME",
+                                                       "SLURM_CONF",
+                                                       "SLURMD_NODENAME",
+                                                       "PYENV_VERSION",
+                                                       "KUBERNETES_SERVICE_HOST"};
   if (std::find(others.begin(), others.end(), name) != others.end()) return true;
   if (name.starts_with("SLURM_"))
     return has_any(name,
                    {"GPU", "CPUS", "NTASKS", "PROCID", "LOCALID", "NNODES", "JOB_ID", "GRES"});
+  if (name.starts_with("SINGULARITY_") || name.starts_with("APPTAINER_")) return true;
   return is_gpu_variable(name) ||
          has_any(name, {"CUDA", "NVIDIA", "PYTHON", "NVCC", "CMAKE_", "NV_", "ROCR_", "LD_"});
 }
