@@ -12,10 +12,10 @@ namespace gpuvet {
 namespace {
 
 // Variables of the environment that bear on CUDA, by their start.
-constexpr std::array<std::string_view, 24> kPrefixes = {
-    "CUDA",  "NVIDIA_", "NCCL_",   "TORCH_", "PYTORCH_", "XLA_",   "TF_",  "LD_",
-    "NV",    "PYTHON",  "VIRTUAL", "CONDA_", "SLURM_",   "KUBERN", "JAX_", "TRITON_",
-    "CMAKE", "OMPI_",   "UCX_",    "DCGM_",  "CUDNN_",   "CUBLAS", "GPU_", "ROCR_"};
+constexpr std::array<std::string_view, 27> kPrefixes = {
+    "CUDA",   "NVIDIA_", "NCCL_",  "TORCH_", "PYTORCH_", "XLA_",  "TF_",     "LD_",      "NV",
+    "PYTHON", "VIRTUAL", "CONDA_", "SLURM_", "KUBERN",   "JAX_",  "TRITON_", "CMAKE",    "OMPI_",
+    "UCX_",   "DCGM_",   "CUDNN_", "CUBLAS", "GPU_",     "ROCR_", "NSIGHT_", "COMPUTE_", "OPENCL_"};
 
 bool bears_on_cuda(std::string_view name) {
   if (name == "PATH" || name == "CC" || name == "CXX" || name == "USER_SITE") return true;
