@@ -2,6 +2,7 @@
 
 #include "formats/json_read.hpp"
 #include "os/file_tree.hpp"
+#include "probe/python/extensions.hpp"
 #include "probe/software/text.hpp"
 #include "probe/software/toolkits.hpp"
 
@@ -38,6 +39,8 @@ void read_torch(const Source& source, PythonEnv& env) {
                                "_GLIBCXX_USE_CXX11_ABI=");
   if (abi && (abi->starts_with('0') || abi->starts_with('1')))
     env.torch["cxx11_abi"] = abi->substr(0, 1);
+  else if (std::string own = cxx_abi_of(source, folder + "/torch/lib/libc10.so"); !own.empty())
+    env.torch["cxx11_abi"] = own == "cxx11" ? "1" : "0"; // newer releases do not write it down
   // conda-forge keeps the libraries outside of the package.
   bool has_cuda = false;
   for (const std::string& lib : {folder + "/torch/lib", env.prefix + "/lib"})

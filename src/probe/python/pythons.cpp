@@ -1,6 +1,7 @@
 // The probe of Python environments. Nothing is imported or run, apart from what the user asks for
 // with --import.
 #include "probe/probe.hpp"
+#include "probe/python/extensions.hpp"
 #include "probe/python/frameworks.hpp"
 #include "probe/python/imports.hpp"
 #include "probe/python/interpreters.hpp"
@@ -45,6 +46,7 @@ void probe_pythons(const Source& source, const ProbeOptions& options, Machine& m
     if (env.folders.empty()) continue;
     read_environment(source, architecture, env);
     auto libraries = python_libraries(source, env);
+    env.extensions = read_extensions(source, env, libraries);
     std::move(libraries.begin(), libraries.end(), std::back_inserter(machine.libraries));
     auto toolkits = python_toolkits(source, env);
     std::move(toolkits.begin(), toolkits.end(), std::back_inserter(machine.toolkits.installed));

@@ -174,6 +174,43 @@ TEST(Pythons, CodeOfPackages) {
   EXPECT_EQ(env.code[1].sass->size(), 2u);
 }
 
+TEST(Pythons, ExtensionsOfAnotherAbiAndWhatTheyLack) {
+  RecordingBuilder builder = machine();
+  const std::string check = "_ZN3c106detail14torchCheckFailEPKcS2_jRK";
+  const std::string old_abi = kSite + "/flash_attn_2_cuda.cpython-311-x86_64-linux-gnu.so";
+  const std::string fitting = kSite + "/xformers/_C.so";
+  install(builder, "torch", "2.6.0+cu124");
+  builder.text(kSite + "/torch/version.py", "__version__ = '2.6.0'\n")
+      .present(kSite + "/torch/lib/libtorch_python.so")
+      .present(kSite + "/nvidia/cuda_runtime/lib/libcudart.so.12")
+      .holds(kSite + "/torch/lib/libc10.so", check, "NSt7__cxx1112basic_stringIcE")
+      .holds(old_abi, check, "Ss")
+      .holds(fitting, check, "NSt7__cxx1112basic_stringIcE");
+  ElfFacts facts;
+  facts.has_dynamic = true;
+  facts.machine = 62;
+  builder.recording->elf[kSite + "/torch/lib/libc10.so"] = facts;
+  facts.needed = {"libc10.so", "libcudart.so.12", "libcublas.so.11", "libfoo.so.1"};
+  facts.runpath = {"$ORIGIN/torch/lib"};
+  builder.recording->elf[old_abi] = facts;
+  facts.needed = {"libc10.so"};
+  facts.runpath = {"$ORIGIN/../torch/lib"};
+  builder.recording->elf[fitting] = facts;
+  PythonEnv env = probed(builder).pythons.at(0);
+  EXPECT_EQ(env.torch["cxx11_abi"], "1");
+  ASSERT_EQ(env.extensions.size(), 2u);
+  EXPECT_EQ(env.extensions[0].package, "flash-attn");
+  EXPECT_EQ(env.extensions[0].file, old_abi);
+  EXPECT_EQ(env.extensions[0].abi, "old");
+  EXPECT_EQ(env.extensions[0].undefined, std::vector<std::string>{check + "Ss"});
+  // The wheel has the runtime, and libfoo is nothing of CUDA.
+  EXPECT_EQ(env.extensions[0].missing_needed, std::vector<std::string>{"libcublas.so.11"});
+  EXPECT_EQ(env.extensions[1].package, "xformers");
+  EXPECT_EQ(env.extensions[1].abi, "cxx11");
+  EXPECT_TRUE(env.extensions[1].undefined.empty());
+  EXPECT_TRUE(env.extensions[1].missing_needed.empty());
+}
+
 TEST(Pythons, LibrariesOfWheelsTakeTheirVersionFromThePackage) {
   RecordingBuilder builder = machine();
   install(builder, "nvidia-cudnn-cu12", "9.1.0.70");

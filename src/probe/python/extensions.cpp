@@ -1,0 +1,83 @@
+#include "probe/python/extensions.hpp"
+
+#include "os/file_tree.hpp"
+#include "probe/loader/subjects.hpp"
+#include "probe/python/requirement.hpp"
+
+#include <algorithm>
+
+namespace gpuvet {
+namespace {
+
+// c10::detail::torchCheckFail(char const*, char const*, unsigned, std::string const&), which every
+// TORCH_CHECK calls. What follows names std::string: "Ss" of the old ABI, "NSt7__cxx11..." of the
+// new one (Itanium C++ ABI; GCC manual, "Dual ABI").
+const std::string kCheckFail = "_ZN3c106detail14torchCheckFailEPKcS2_jRK";
+
+bool belongs_to_torch(std::string_view soname) {
+  return soname.starts_with("libc10") || soname.starts_with("libtorch");
+}
+
+// Other libraries are the system's business, and an image may lack them for a reason.
+bool is_of_interest(std::string_view soname) {
+  return belongs_to_torch(soname) || soname.starts_with("libcu") || soname.starts_with("libnv") ||
+         soname.starts_with("libnccl");
+}
+
+// A library that lies in a wheel is not missing: what was imported before may have loaded it.
+bool lies_in_wheel(const std::vector<CudaLibrary>& libraries, const std::string& soname) {
+  return std::any_of(libraries.begin(), libraries.end(), [&](const CudaLibrary& library) {
+    return base_name(library.file.path) == soname || base_name(library.file.real_path) == soname;
+  });
+}
+
+PythonEnv::Extension described(const Source& source, const PythonEnv& env, const LoadNode& node,
+                               const std::vector<CudaLibrary>& libraries) {
+  PythonEnv::Extension extension;
+  extension.file = node.path;
+  for (const LoadEdge& edge : node.needs)
+    if (edge.rule == FoundBy::not_found && is_of_interest(edge.name) &&
+        !lies_in_wheel(libraries, edge.name))
+      extension.missing_needed.push_back(edge.name);
+  bool calls_torch =
+      node.elf && std::any_of(node.elf->needed.begin(), node.elf->needed.end(),
+                              [](const std::string& name) { return belongs_to_torch(name); });
+  if (!calls_torch) return extension;
+  extension.abi = cxx_abi_of(source, node.path);
+  auto own = env.torch.find("cxx11_abi");
+  if (extension.abi.empty() || own == env.torch.end()) return extension;
+  if ((extension.abi == "cxx11") != (own->second == "1"))
+    if (auto tail = source.text_after(node.path, kCheckFail))
+      extension.undefined.push_back(kCheckFail + *tail);
+  return extension;
+}
+
+} // namespace
+
+std::string cxx_abi_of(const Source& source, const std::string& file) {
+  auto tail = source.text_after(file, kCheckFail);
+  if (!tail) return {};
+  if (tail->starts_with("Ss")) return "old";
+  return tail->starts_with("NSt7__cxx11") ? "cxx11" : std::string();
+}
+
+std::vector<PythonEnv::Extension> read_extensions(const Source& source, const PythonEnv& env,
+                                                  const std::vector<CudaLibrary>& libraries) {
+  std::vector<PythonEnv::Extension> extensions;
+  if (!env.packages || env.packages->empty()) return extensions;
+  for (const PackageTree& package : trees_of_python(source, env.executable, env.folders)) {
+    if (package.package == "torch" || package.tree.nodes.empty()) continue;
+    // What the import itself opens hangs on the interpreter, which is the first node.
+    for (const LoadEdge& opened : package.tree.nodes.front().needs) {
+      if (opened.rule != FoundBy::dlopen || opened.node >= package.tree.nodes.size()) continue;
+      if (!opened.by.starts_with("opened by import " + package.package)) continue;
+      const LoadNode& node = package.tree.nodes[opened.node];
+      PythonEnv::Extension extension = described(source, env, node, libraries);
+      extension.package = normalised_package(package.package);
+      extensions.push_back(std::move(extension));
+    }
+  }
+  return extensions;
+}
+
+} // namespace gpuvet

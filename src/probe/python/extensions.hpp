@@ -1,0 +1,19 @@
+// Compiled parts of packages: whether PyTorch's were built with torch's C++ ABI, and which CUDA
+// libraries they need that are nowhere.
+#pragma once
+
+#include "probe/source.hpp"
+
+#include <vector>
+
+namespace gpuvet {
+
+// "cxx11" or "old", by how std::string stands in the name of a function of libc10 that a file calls
+// or has; empty where it has none.
+std::string cxx_abi_of(const Source& source, const std::string& file);
+
+// Needs env.torch and env.packages. `libraries`: those of the environment's wheels.
+std::vector<PythonEnv::Extension> read_extensions(const Source& source, const PythonEnv& env,
+                                                  const std::vector<CudaLibrary>& libraries);
+
+} // namespace gpuvet
