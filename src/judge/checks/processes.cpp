@@ -110,12 +110,35 @@ Outcome memory_unknown(const Machine& machine, const Facts&) {
 
 // --- states -------------------------------------------------------------------------------------
 
+// Memory that is taken on a GPU which nobody else uses; empty: none.
+std::string held_memory(const Machine& machine, const GpuProcess& process) {
+  for (const NvmlGpu& gpu : machine.nvml.gpus) {
+    if (!gpu.memory_used || *gpu.memory_used < kOwnMemory || !gpu.minor || !gpu.processes) continue;
+    std::string node = fmt::format("/dev/nvidia{}", *gpu.minor);
+    bool its = std::find(process.nodes.begin(), process.nodes.end(), node) != process.nodes.end();
+    if (its && (*gpu.processes).empty())
+      return fmt::format("nvmlDeviceGetMemoryInfo(GPU {}): {} used, no process listed", gpu.index,
+                         human_bytes(*gpu.memory_used));
+  }
+  return {};
+}
+
 Outcome zombie(const Machine& machine, const Facts&) {
   if (!machine.processes) return not_known(machine.processes.why_unknown);
   for (const GpuProcess& process : *machine.processes)
-    if (process.state.starts_with('Z'))
-      return fires({fmt::format("/proc/{}/stat: state {}", process.pid, process.state)},
-                   process_fields(process));
+    if (process.state.starts_with('Z')) {
+      Outcome outcome = fires({fmt::format("/proc/{}/stat: state {}", process.pid, process.state)},
+                              process_fields(process));
+      std::string held = held_memory(machine, process);
+      outcome.fields["effect"] = "its parent has not taken notice";
+      if (held.empty()) {
+        outcome.severity = Severity::warning; // it may have let go of everything
+        return outcome;
+      }
+      outcome.evidence.push_back(held);
+      outcome.fields["effect"] = "keeps GPU memory";
+      return outcome;
+    }
   return ok("no zombie holds a GPU");
 }
 

@@ -53,6 +53,9 @@ TEST(Processes, Zombies) {
   EXPECT_TRUE(is_ok("gpu-process-zombie", machine));
   machine.processes.value->at(0).state = "Z (zombie)";
   EXPECT_TRUE(fires("gpu-process-zombie", machine));
+  EXPECT_EQ(ask("gpu-process-zombie", machine).severity, Severity::warning);
+  machine.nvml.gpus[0].memory_used.value = 40ULL << 30U;
+  EXPECT_FALSE(ask("gpu-process-zombie", machine).severity.has_value());
   machine.processes = unknown<std::vector<GpuProcess>>("/proc is hidden");
   for (const char* id : {"gpu-process-zombie", "process-older-than-driver"})
     EXPECT_TRUE(is_unknown(id, machine));

@@ -322,9 +322,12 @@ Outcome triton_ptxas(const Machine& machine, const Facts& facts) {
     auto gpus = gpus_here(machine, facts);
     if (!gpus) return not_known(gpus.why_unknown);
     if (gpus->empty()) return not_applicable("there is no GPU");
-    auto own = parse_version(env.triton_ptxas);
-    if (!own) return not_known("the release of Triton's ptxas was not read");
     for (const GpuHere& gpu : *gpus) {
+      // Newer releases bring a second ptxas for Blackwell and later.
+      bool second = gpu.sm >= 100 && !env.triton_ptxas_blackwell.empty();
+      const std::string& told = second ? env.triton_ptxas_blackwell : env.triton_ptxas;
+      auto own = parse_version(told);
+      if (!own) return not_known("the release of Triton's ptxas was not read");
       auto first = first_ptxas(**rules, gpu.sm);
       Version release{{own->major(), own->minor()}};
       if (!first || release >= *first) continue;
@@ -333,17 +336,16 @@ Outcome triton_ptxas(const Machine& machine, const Facts& facts) {
         if (auto version = parse_version(toolkit.version);
             toolkit.has_ptxas && version && *version >= *first)
           better = toolkit.folder + "/bin/ptxas";
-      return fires({fmt::format("{}, its ptxas is of CUDA {}", shown(*triton), env.triton_ptxas),
-                    gpu.evidence},
+      return fires({fmt::format("{}, its ptxas is of CUDA {}", shown(*triton), told), gpu.evidence},
                    {{"version", triton->version},
-                    {"ptxas", env.triton_ptxas},
+                    {"ptxas", told},
                     {"gpu", gpu.name.empty() ? "the GPU" : gpu.name},
                     {"target", sm_name({gpu.sm, gpu.sm >= 90 ? 'a' : '\0'})},
                     {"first", to_string(*first)},
                     {"path", better},
                     {"pip", pip_command(env)}});
     }
-    return ok(fmt::format("Triton's ptxas of CUDA {} knows the GPU", env.triton_ptxas));
+    return ok("Triton's ptxas knows the GPU");
   });
 }
 

@@ -148,6 +148,9 @@ TEST(Code, PtxasOfTriton) {
   EXPECT_TRUE(is_ok("triton-ptxas-too-old", machine));
   machine = on_gpu(machine, "NVIDIA GB10", 121); // sm_121a came with 12.9
   EXPECT_TRUE(fires("triton-ptxas-too-old", machine));
+  Machine second = machine;
+  second.pythons[0].triton_ptxas_blackwell = "13.0.48";
+  EXPECT_TRUE(is_ok("triton-ptxas-too-old", second));
   InstalledToolkit toolkit;
   toolkit.folder = "/usr/local/cuda-13.0";
   toolkit.version = "13.0.1";

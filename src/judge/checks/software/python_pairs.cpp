@@ -329,6 +329,21 @@ bool new_abi(const std::string& value) {
   return value == "1" || lower_ascii(value) == "true" || value == "cxx11";
 }
 
+// Packages with libraries that are linked to PyTorch's.
+constexpr std::array<std::string_view, 7> kExtensions = {
+    "flash-attn", "xformers", "vllm", "mamba-ssm", "causal-conv1d", "apex", "pytorch3d"};
+
+Outcome no_extensions(const PythonEnv& env) {
+  for (std::string_view name : kExtensions)
+    if (const PythonPackage* package = find_package(env, name)) {
+      std::string module = package->name;
+      std::replace(module.begin(), module.end(), '-', '_');
+      return not_known(fmt::format("the symbols of {} were not read; {} -c \"import {}\" tells",
+                                   shown(*package), env.executable, module));
+    }
+  return not_applicable("no extensions of PyTorch in " + env_name(env));
+}
+
 Outcome extension_of_other_torch(const Machine& machine, const Facts&) {
   return over_pythons(machine, [](const PythonEnv& env) {
     const PythonPackage* torch = find_package(env, "torch");
@@ -356,8 +371,7 @@ Outcome extension_of_other_torch(const Machine& machine, const Facts&) {
                                    "--no-build-isolation --no-binary {} {}",
                                    pip_command(env), extension.package, extension.package)}});
     }
-    if (env.extensions.empty())
-      return not_applicable("no extensions of PyTorch in " + env_name(env));
+    if (env.extensions.empty()) return no_extensions(env);
     return ok(fmt::format("{} match torch", counted(env.extensions.size(), "extension")));
   });
 }
@@ -381,7 +395,7 @@ Outcome extension_lacks_library(const Machine& machine, const Facts&) {
                                  : std::string("the package that has it is not installed")},
                     {"pip", pip_command(env)}});
     }
-    if (env.extensions.empty()) return not_applicable("no extensions in " + env_name(env));
+    if (env.extensions.empty()) return no_extensions(env);
     return ok("all libraries that the extensions need are found");
   });
 }

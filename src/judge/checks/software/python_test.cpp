@@ -377,6 +377,8 @@ TEST(PythonPairs, TwoPackagesForOneModule) {
 TEST(PythonPairs, ExtensionsOfAnotherTorch) {
   PythonEnv env = with_torch("2.8.0+cu128", "12.8");
   env.packages.value->push_back(package("flash-attn", "2.7.4"));
+  EXPECT_TRUE(is_unknown("extension-other-torch", with(env))); // not read is not fine
+  EXPECT_TRUE(is_unknown("extension-lacks-library", with(env)));
   env.torch["cxx11_abi"] = "True";
   PythonEnv::Extension extension;
   extension.package = "flash-attn";
