@@ -3,6 +3,7 @@
 #include "os/file_tree.hpp"
 #include "probe/loader/subjects.hpp"
 #include "probe/python/requirement.hpp"
+#include "probe/software/toolkits.hpp"
 
 #include <algorithm>
 
@@ -31,18 +32,35 @@ bool lies_in_wheel(const std::vector<CudaLibrary>& libraries, const std::string&
   });
 }
 
-PythonEnv::Extension described(const Source& source, const PythonEnv& env, const LoadNode& node,
+// CuPy looks into a toolkit by itself before the loader is asked.
+bool lies_in_toolkit(const Source& source, const std::string& soname) {
+  auto environment = source.environment();
+  for (const std::string& folder :
+       {variable(environment, "CUDA_PATH"), variable(environment, "CUDA_HOME"),
+        std::string("/usr/local/cuda")})
+    if (!folder.empty() && exists(source, folder + "/lib64/" + soname)) return true;
+  return false;
+}
+
+bool calls_torch(const LoadNode& node) {
+  return node.elf && std::any_of(node.elf->needed.begin(), node.elf->needed.end(),
+                                 [](const std::string& name) { return belongs_to_torch(name); });
+}
+
+PythonEnv::Extension described(const Source& source, const PythonEnv& env,
+                               const std::string& package, const LoadNode& node,
                                const std::vector<CudaLibrary>& libraries) {
   PythonEnv::Extension extension;
+  extension.package = normalised_package(package);
   extension.file = node.path;
   for (const LoadEdge& edge : node.needs)
     if (edge.rule == FoundBy::not_found && is_of_interest(edge.name) &&
         !lies_in_wheel(libraries, edge.name))
       extension.missing_needed.push_back(edge.name);
-  bool calls_torch =
-      node.elf && std::any_of(node.elf->needed.begin(), node.elf->needed.end(),
-                              [](const std::string& name) { return belongs_to_torch(name); });
-  if (!calls_torch) return extension;
+  if (package == "cupy")
+    std::erase_if(extension.missing_needed,
+                  [&](const std::string& name) { return lies_in_toolkit(source, name); });
+  if (!calls_torch(node)) return extension;
   extension.abi = cxx_abi_of(source, node.path);
   auto own = env.torch.find("cxx11_abi");
   if (extension.abi.empty() || own == env.torch.end()) return extension;
@@ -72,9 +90,9 @@ std::vector<PythonEnv::Extension> read_extensions(const Source& source, const Py
       if (opened.rule != FoundBy::dlopen || opened.node >= package.tree.nodes.size()) continue;
       if (!opened.by.starts_with("opened by import " + package.package)) continue;
       const LoadNode& node = package.tree.nodes[opened.node];
-      PythonEnv::Extension extension = described(source, env, node, libraries);
-      extension.package = normalised_package(package.package);
-      extensions.push_back(std::move(extension));
+      auto extension = described(source, env, package.package, node, libraries);
+      if (calls_torch(node) || !extension.missing_needed.empty())
+        extensions.push_back(std::move(extension));
     }
   }
   return extensions;

@@ -12,7 +12,8 @@ namespace gpuvet {
 // or has; empty where it has none.
 std::string cxx_abi_of(const Source& source, const std::string& file);
 
-// Needs env.torch and env.packages. `libraries`: those of the environment's wheels.
+// Those that call PyTorch, and others that lack a library. Needs env.torch and env.packages.
+// `libraries`: those of the environment's wheels.
 std::vector<PythonEnv::Extension> read_extensions(const Source& source, const PythonEnv& env,
                                                   const std::vector<CudaLibrary>& libraries);
 

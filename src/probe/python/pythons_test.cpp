@@ -196,6 +196,11 @@ TEST(Pythons, ExtensionsOfAnotherAbiAndWhatTheyLack) {
   facts.needed = {"libc10.so"};
   facts.runpath = {"$ORIGIN/../torch/lib"};
   builder.recording->elf[fitting] = facts;
+  // CuPy finds a toolkit's libraries by itself; an extension that lacks nothing is no news.
+  facts.needed = {"libcublas.so.12"};
+  builder.recording->elf[kSite + "/cupy/_core/core.cpython-311.so"] = facts;
+  builder.present(kSite + "/cupy/_core/core.cpython-311.so")
+      .present("/usr/local/cuda/lib64/libcublas.so.12");
   PythonEnv env = probed(builder).pythons.at(0);
   EXPECT_EQ(env.torch["cxx11_abi"], "1");
   ASSERT_EQ(env.extensions.size(), 2u);
