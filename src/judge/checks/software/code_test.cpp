@@ -95,6 +95,11 @@ TEST(Code, CompanionWithoutTheGpu) {
   EXPECT_TRUE(is_ok("package-lacks-gpu-code", ada));
 }
 
+TEST(Code, ALibraryWithoutAnyGpuCodeLacksNone) {
+  Machine machine = with({code("torch", kWheel), code("torchaudio", {})});
+  EXPECT_TRUE(is_ok("package-lacks-gpu-code", machine));
+}
+
 TEST(Code, GpusThatDiffer) {
   Machine machine = with({code("torch", kWheel)});
   EXPECT_TRUE(is_none("gpus-differ-code-missing", machine));
