@@ -149,7 +149,7 @@ void LogLines::add(LogLine line) {
   ++kind.left_out;
 }
 
-KernelLog LogLines::take(std::string from) {
+KernelLog LogLines::take(const std::string& from) {
   std::vector<Kept> all;
   for (auto& [hash, kind] : kinds_) {
     kind.first.back().line.more = kind.left_out;

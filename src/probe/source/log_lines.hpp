@@ -28,7 +28,7 @@ class LogLines {
   void add(LogLine line);
 
   // Lines in order of arrival, those of one kind thinned out; empties this object.
-  KernelLog take(std::string from);
+  KernelLog take(const std::string& from);
 
  private:
   struct Kept {

@@ -111,8 +111,8 @@ AllTried try_all(const Machine& machine, const Facts& facts, const LoadEnvironme
   const LoadDriver* with = driver ? &driver->driver : nullptr;
   for (const PythonEnv& env : machine.pythons)
     for (const PackageCode& package : env.code) {
-      // A library without any GPU code was not built for other GPUs: it works on the CPU, as that of
-      // torchaudio 2.11, or makes its code at run time.
+      // A library without any GPU code was not built for other GPUs: it works on the CPU, as that
+      // of torchaudio 2.11, or makes its code at run time.
       if (package.sass && package.ptx && package.sass->empty() && package.ptx->empty()) continue;
       for (const GpuHere& gpu : all.gpus)
         all.tries.push_back(try_package(env, package, gpu, with, environment, **rules));
