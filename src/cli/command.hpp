@@ -50,6 +50,12 @@ std::function<int(Context&)> define_ldd(CLI::App& app);
 std::function<int(Context&)> define_completion(CLI::App& app);
 std::function<int(Context&)> define_doctor(CLI::App& app);
 std::function<int(Context&)> define_explain(CLI::App& app);
+std::function<int(Context&)> define_arch(CLI::App& app);
+std::function<int(Context&)> define_pick(CLI::App& app);
+std::function<int(Context&)> define_setup(CLI::App& app);
+std::function<int(Context&)> define_check(CLI::App& app);
+std::function<int(Context&)> define_oom(CLI::App& app);
+std::function<int(Context&)> define_run(CLI::App& app);
 std::function<int(Context&)> define_default(); // without a subcommand
 
 } // namespace gpuvet

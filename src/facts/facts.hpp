@@ -288,6 +288,15 @@ struct Expected {
 const InstanceType* find_instance(const Expected& expected, std::string_view cloud,
                                   std::string_view type);
 
+// Tables with a header of their own: facts/checks.hpp, facts/NAME.hpp.
+struct ArchTables;
+struct LintTables;
+struct PickTables;
+struct SetupTables;
+struct SignatureTables;
+struct OomTables;
+struct TextTables;
+
 // --- access -----------------------------------------------------------------------------------
 
 // Gives the text of facts file "gpus.toml".
@@ -316,6 +325,13 @@ class Facts {
   Result<const std::vector<CapabilityLimits>*> capability_limits() const;
   Result<const Expected*> expected() const;
   Result<const CheckTables*> checks() const; // areas.toml, checks/*.toml, xids.toml
+  Result<const ArchTables*> arch() const;
+  Result<const LintTables*> lint() const;
+  Result<const PickTables*> pick() const;
+  Result<const SetupTables*> setup() const;
+  Result<const SignatureTables*> signatures() const;
+  Result<const OomTables*> oom() const;
+  Result<const TextTables*> texts() const;
 
  private:
   struct Tables;
