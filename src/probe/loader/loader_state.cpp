@@ -16,6 +16,7 @@ namespace {
 constexpr std::array kSonames = {"libcuda.so.1",
                                  "libcuda.so",
                                  "libnvidia-ml.so.1",
+                                 "libnvidia-ptxjitcompiler.so.1",
                                  "libcudart.so.11.0",
                                  "libcudart.so.12",
                                  "libcudart.so.13",

@@ -120,6 +120,13 @@ Recording full_of_secrets() {
             "Package: vim\nStatus: install ok installed\nVersion: 9\nMaintainer: jdoe\n\n"
             "Package: libcublas-12-4\nStatus: install ok installed\nVersion: 12.4.5.8-1\n"
             "Architecture: amd64\nDescription: long\n text\n")
+      .text("/usr/lib/python3/dist-packages/torch-2.6.0.dist-info/METADATA",
+            "Metadata-Version: 2.1\nName: torch\nVersion: 2.6.0\nAuthor-email: "
+            "jane@acme-corp.example\n"
+            "Requires-Dist: triton==3.2.0\n\n# torch\nRequires-Dist: vim\n")
+      .text("/var/lib/dpkg/info/libcublas-12-4:amd64.list",
+            "/.\n/usr\n/usr/share/doc/libcublas-12-4/copyright\n/usr/include/cublas.h\n"
+            "/usr/lib/libcublas.so.12\n")
       .text("/proc/4711/cmdline", std::string("python\0--password\0hunter2\0", 26))
       .text("/proc/4712/cmdline", std::string("watch\0nvidia-smi\0", 17))
       .text("/proc/4711/environ",
@@ -196,6 +203,11 @@ TEST(Redact, WhatJudgementNeedsStays) {
             "Install: libcublas-12-4:amd64 (12.4.5.8-1)\n");
   EXPECT_EQ(recording.files.at("/var/log/dpkg.log").content,
             "2025-03-04 06:25:11 install libcublas-12-4:amd64 <none> 12.4.5.8-1\n");
+  EXPECT_EQ(
+      recording.files.at("/usr/lib/python3/dist-packages/torch-2.6.0.dist-info/METADATA").content,
+      "Metadata-Version: 2.1\nName: torch\nVersion: 2.6.0\nRequires-Dist: triton==3.2.0\n");
+  EXPECT_EQ(recording.files.at("/var/lib/dpkg/info/libcublas-12-4:amd64.list").content,
+            "/.\n/usr\n/usr/lib/libcublas.so.12\n");
   // Lines keep their numbers.
   EXPECT_EQ(recording.files.at("/home/USER1/.bashrc").content,
             "\nexport CUDA_HOME=/usr/local/cuda\n\nexport PATH=/home/USER1/bin:$PATH\n");

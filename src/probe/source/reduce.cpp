@@ -71,6 +71,24 @@ std::string package_stanzas(const std::string& status) {
   return kept;
 }
 
+// Of a Python package's METADATA what probe_pythons reads: the description behind the headers is
+// most of the file.
+std::string metadata_headers(const std::string& text) {
+  constexpr std::array<std::string_view, 4> headers = {
+      "Metadata-Version:", "Name:", "Version:", "Requires-Dist:"};
+  std::string_view head = std::string_view(text).substr(0, text.find("\n\n"));
+  std::string kept;
+  for (const std::string& line : split_at(head, '\n'))
+    for (std::string_view header : headers)
+      if (line.starts_with(header)) kept += line + "\n";
+  return kept;
+}
+
+// Of the files of a package those that something may be asked about.
+bool is_owned_file_of_interest(std::string_view line) {
+  return !has_any(line, {"/include/", "/share/doc/", "/share/man/", "/doc/", "/samples/"});
+}
+
 bool names_relevant_package(std::string_view text) {
   const std::vector<std::string> words = words_of(text);
   return std::any_of(words.begin(), words.end(), [](const std::string& word) {
@@ -188,6 +206,10 @@ void reduce_file(const std::string& path, RecordedFile& file) {
     return reduce_process_file(name, file);
   if (path == "/var/lib/dpkg/status") {
     file.content = package_stanzas(file.content);
+  } else if (path.starts_with("/var/lib/dpkg/info/") && path.ends_with(".list")) {
+    file.content = without_empty_lines(only_lines(file.content, is_owned_file_of_interest));
+  } else if (path.ends_with(".dist-info/METADATA") || path.ends_with("/PKG-INFO")) {
+    file.content = metadata_headers(file.content);
   } else if (path.starts_with("/var/log/dpkg.log")) {
     file.content = without_empty_lines(only_lines(file.content, names_relevant_package));
   } else if (path.starts_with("/var/log/apt/history")) {
