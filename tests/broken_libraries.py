@@ -2,7 +2,7 @@
 """The whole doctor against NVIDIA libraries that hang, crash or lose a GPU (tests/fakes).
 
 Whatever they do: the answer comes within the deadline and a little, is complete JSON, is never
-"healthy", and what the other GPUs answered is in it.
+"healthy", names what is broken and nothing else, and has what the other GPUs answered.
 """
 
 import argparse
@@ -17,17 +17,19 @@ HANG_S = 8.0
 PATIENT_S = 60.0
 SLACK_S = 20.0  # what the judgement may take on a busy machine with sanitizers
 
-# (what, NVML's steering, CUDA's steering, symptom that must be named, GPUs that must be told)
+# (what, NVML's steering, CUDA's steering, symptom or fault that is named, GPUs that must be told)
 SITUATIONS = [
     ("NVML hangs in its first call", "hang=nvmlInit_v2", "", "nvml-hang", 0),
-    ("NVML crashes on GPU 1 of 3", "gpus=3,abort=1:nvmlDeviceGetUUID", "", None, 2),
-    ("NVML hangs on GPU 1 of 3", "gpus=3,hang=1:nvmlDeviceGetUUID", "", None, 2),
-    ("one GPU of four is lost", "gpus=4,lost=2", "", None, 3),
-    ("NVML's version is not the module's", "error=nvmlInit_v2:18", "", None, 0),
+    ("NVML crashes on GPU 1 of 3", "gpus=3,abort=1:nvmlDeviceGetUUID", "", "nvml-crash", 2),
+    ("NVML hangs on GPU 1 of 3", "gpus=3,hang=1:nvmlDeviceGetUUID", "", "nvml-hang", 2),
+    ("one GPU of four is lost", "gpus=4,lost=2", "", "gpu-off-the-bus", 3),
+    ("NVML's version is not the module's", "error=nvmlInit_v2:18", "", "nvml-lib-mismatch", 0),
     ("CUDA hangs", "gpus=2", "hang=cuInit", "cuda-hang", 2),
     ("CUDA crashes", "gpus=2", "abort=cuInit", "cuda-crash", 2),
     ("CUDA answers 999", "gpus=2", "error=cuInit:999", "cuda-999", 2),
+    ("both answer", "gpus=2", "gpus=2", None, 2),
 ]
+BROKEN = {row[3] for row in SITUATIONS} - {None}
 
 
 def deadline_s(nvml, cuda):
@@ -45,7 +47,7 @@ def doctor(gpuvet, fakes, nvml, cuda):
 
 
 def check(gpuvet, fakes, situation):
-    what, nvml, cuda, symptom, told = situation
+    what, nvml, cuda, broken, told = situation
     result, seconds = doctor(gpuvet, fakes, nvml, cuda)
     try:
         answer = json.loads(result.stdout)
@@ -57,9 +59,10 @@ def check(gpuvet, fakes, situation):
         problems.append(f"{what}: took {seconds:.1f} s for a deadline of {deadline} s")
     if answer["verdict"] == "healthy" or result.returncode == 0:
         problems.append(f"{what}: verdict {answer['verdict']}, exit status {result.returncode}")
-    symptoms = {seen["id"] for seen in answer["symptoms"]}
-    if symptom and symptom not in symptoms:
-        problems.append(f"{what}: {symptom} is not among {sorted(symptoms)}")
+    named = {seen["id"] for seen in answer["symptoms"]}
+    named |= {check["id"] for check in answer["checks"] if check["state"] == "fault"}
+    if named & BROKEN != ({broken} if broken else set()):
+        problems.append(f"{what}: {broken} is to be named; named are {sorted(named & BROKEN)}")
     working = [gpu for gpu in answer["machine"]["gpus"] if gpu["error"] == 0 and gpu["name"]]
     if len(working) != told:
         problems.append(f"{what}: {len(working)} GPUs are told, not {told}")
