@@ -88,8 +88,11 @@ Result<PythonEnv> python_named(const Source& source, const std::string& executab
   ProbeOptions options;
   options.pythons = {executable};
   probe_pythons(source, options, machine);
-  for (PythonEnv& env : machine.pythons)
-    if (env.executable == executable || env.why == "named") return std::move(env);
+  for (PythonEnv& env : machine.pythons) {
+    if (env.executable != executable && env.why != "named") continue;
+    if (!env.packages) return fail(env.packages.why_unknown, ""); // which names the file
+    return std::move(env);
+  }
   return fail("no Python environment was found there", executable);
 }
 
