@@ -8,7 +8,10 @@
 #include "probe/source/live_parts.hpp"
 #include "probe/source/process_facts.hpp"
 
+#include <algorithm>
 #include <array>
+#include <future>
+#include <span>
 #include <unistd.h>
 
 namespace gpuvet {
@@ -17,6 +20,8 @@ namespace {
 constexpr size_t kMostOpenFiles = 4096; // looked at, of each process
 constexpr size_t kMostThreads = 512;    // looked at, of each GPU process
 constexpr size_t kMostProcesses = 1000; // kept
+constexpr size_t kEach = 250;           // looked at by one thread at least
+constexpr size_t kMostParts = 8;        // threads
 constexpr size_t kSmall = size_t{64} << 10, kMaps = size_t{8} << 20; // bytes
 
 std::string text_of(const std::string& path, size_t most) {
@@ -88,8 +93,17 @@ std::optional<GpuProcess> gpu_process(const std::string& proc, const std::string
   return process;
 }
 
+std::vector<GpuProcess> gpu_processes_of(const std::string& proc, std::span<std::string> pids,
+                                         const Clock& clock) {
+  std::vector<GpuProcess> processes;
+  for (const std::string& pid : pids)
+    if (auto process = gpu_process(proc, pid, clock)) processes.push_back(std::move(*process));
+  return processes;
+}
+
 } // namespace
 
+// A machine may have thousands of processes, and a look at one takes some 60 us.
 Observed<std::vector<GpuProcess>> gpu_processes(const std::string& proc) {
   auto names = list_folder(proc);
   if (!names) return unknown<std::vector<GpuProcess>>(proc + ": " + names.error().what);
@@ -97,11 +111,18 @@ Observed<std::vector<GpuProcess>> gpu_processes(const std::string& proc) {
   const Clock clock{.booted = system_info().booted,
                     .ticks = ticks > 0 ? static_cast<uint64_t>(ticks) : 100};
   const std::string self = std::to_string(getpid());
+  std::erase_if(*names, [&](const std::string& name) { return !is_number(name) || name == self; });
+  std::span<std::string> pids(*names);
+  const size_t each = std::max(kEach, pids.size() / kMostParts + 1);
+  std::vector<std::future<std::vector<GpuProcess>>> parts;
+  for (; !pids.empty(); pids = pids.subspan(std::min(each, pids.size())))
+    parts.push_back(std::async(std::launch::async, [&proc, &clock, part = pids, each] {
+      return gpu_processes_of(proc, part.first(std::min(each, part.size())), clock);
+    }));
   std::vector<GpuProcess> processes;
-  for (const std::string& name : *names) {
-    if (!is_number(name) || name == self || processes.size() >= kMostProcesses) continue;
-    if (auto process = gpu_process(proc, name, clock)) processes.push_back(std::move(*process));
-  }
+  for (auto& part : parts)
+    for (GpuProcess& process : part.get())
+      if (processes.size() < kMostProcesses) processes.push_back(std::move(process));
   return known(std::move(processes), proc);
 }
 

@@ -80,6 +80,19 @@ TEST_F(GpuProcesses, AHangingThreadIsSeen) {
   EXPECT_EQ(found().front().wait, "os_acquire_rwlock_read");
 }
 
+TEST_F(GpuProcesses, OfManyNoneIsLostAndNoneIsTwice) {
+  std::vector<uint64_t> expected;
+  for (int pid = 1000; pid < 1700; ++pid) {
+    const bool on_gpu = pid % 7 == 0;
+    process(std::to_string(pid), "p", 'S', {on_gpu ? "/dev/nvidia0" : "/dev/null"});
+    if (on_gpu) expected.push_back(static_cast<uint64_t>(pid));
+  }
+  std::vector<uint64_t> seen;
+  for (const GpuProcess& process : found())
+    seen.push_back(process.pid);
+  EXPECT_EQ(seen, expected);
+}
+
 TEST(ProcessFacts, ContainersAndUnitsComeFromControlGroups) {
   const std::string id(64, 'a');
   EXPECT_EQ(parse_control_group("0::/system.slice/docker-" + id + ".scope\n").container,
