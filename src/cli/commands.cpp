@@ -21,6 +21,8 @@ const std::vector<Command>& commands() {
       {"scan", "tell which GPUs a binary, wheel, folder or environment runs on", define_scan},
       {"ldd", "show which library files a program gets, by which rule, and whether they fit",
        define_ldd},
+      {"setup", "print the script that installs a CUDA toolkit and the driver it needs",
+       define_setup},
       {"facts", "look up GPUs, toolkits, drivers, frameworks, error codes", define_facts},
       {"completion", "print the Tab completion script for bash, zsh or fish", define_completion},
   };

@@ -2,6 +2,7 @@
 
 #include "facts/packed.hpp"
 #include "facts/readers.hpp"
+#include "facts/setup/setup.hpp"
 
 #include <mutex>
 
@@ -46,6 +47,7 @@ struct Facts::Tables {
   Lazy<BuildTables> buildvars;
   Lazy<FeatureTables> features;
   Lazy<Expected> expected;
+  Lazy<SetupTables> setup;
   Lazy<CheckTables> checks;
 
   // Reads one file with `use` and checks that nothing was left over.
@@ -147,6 +149,10 @@ Result<const std::vector<FrameworkBuild>*> Facts::frameworks() const {
 
 Result<const Expected*> Facts::expected() const {
   return tables_->simple(tables_->expected, "expected.toml", read_expected);
+}
+
+Result<const SetupTables*> Facts::setup() const {
+  return tables_->simple(tables_->setup, "setup.toml", read_setup);
 }
 
 Result<const std::vector<BuildVariable>*> Facts::buildvars() const {
