@@ -133,10 +133,14 @@ void read_conda_recipe(std::string_view text, Collector& found) {
     bool item = key == "-";
     std::string_view owner = item ? last_key(parent(path)) : key;
     if (owner == "script_env" || owner == "env" || last_key(parent(path)) == "env") {
-      if (item)
-        found.script(scalar.value.text);
-      else
+      if (!item)
         setting(scalar, "env", found);
+      else if (size_t equals = scalar.value.text.text.find('='); equals != std::string::npos) {
+        YamlScalar inner; // - NAME=value, which no shell reads
+        inner.path = scalar.value.text.text.substr(0, equals);
+        inner.value.text = scalar.value.text.part(equals + 1, scalar.value.text.text.size());
+        setting(inner, "env", found);
+      }
     } else if (owner == "script" || owner == "content" || key == "script")
       found.script(scalar.value.text);
     else if (path.find("requirements/") != path.npos && item) {
