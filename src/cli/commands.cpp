@@ -23,6 +23,7 @@ const std::vector<Command>& commands() {
        define_ldd},
       {"setup", "print the script that installs a CUDA toolkit and the driver it needs",
        define_setup},
+      {"arch", "the GPU architectures that build files ask for and that builds made", define_arch},
       {"facts", "look up GPUs, toolkits, drivers, frameworks, error codes", define_facts},
       {"completion", "print the Tab completion script for bash, zsh or fish", define_completion},
   };

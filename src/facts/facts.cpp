@@ -1,5 +1,6 @@
 #include "facts/facts.hpp"
 
+#include "facts/lint/lint.hpp"
 #include "facts/packed.hpp"
 #include "facts/readers.hpp"
 #include "facts/setup/setup.hpp"
@@ -49,6 +50,7 @@ struct Facts::Tables {
   Lazy<Expected> expected;
   Lazy<SetupTables> setup;
   Lazy<CheckTables> checks;
+  Lazy<LintTables> lint;
 
   // Reads one file with `use` and checks that nothing was left over.
   template <class F> std::optional<Error> read(const std::string& name, F use) {
@@ -153,6 +155,8 @@ Result<const Expected*> Facts::expected() const {
 
 Result<const SetupTables*> Facts::setup() const {
   return tables_->simple(tables_->setup, "setup.toml", read_setup);
+Result<const LintTables*> Facts::lint() const {
+  return tables_->simple(tables_->lint, "lint.toml", read_lint);
 }
 
 Result<const std::vector<BuildVariable>*> Facts::buildvars() const {

@@ -1,0 +1,20 @@
+// The build files that `gpuvet arch lint` reads: named ones, those below a folder, and words of a
+// command line.
+#pragma once
+
+#include "cli/command.hpp"
+#include "judge/lint/lint.hpp"
+
+namespace gpuvet {
+
+struct LintInputs {
+  std::vector<LintedFile> files; // with findings
+  std::vector<Error> errors;
+  size_t looked_at = 0; // build files
+  std::vector<std::string> notes;
+};
+
+LintInputs read_lint_inputs(const std::vector<std::string>& names, const LintFacts& facts,
+                            const LintAsked& asked);
+
+} // namespace gpuvet

@@ -1,0 +1,1 @@
+cmake -DCUDA_ARCH_NAME=Pascal -DCUDA_ARCH_BIN="75" -DCUDA_ARCH_PTX="75" ..

@@ -1,0 +1,1 @@
+export CUDAARCHS="8.0;9.0"

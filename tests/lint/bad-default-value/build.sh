@@ -1,0 +1,1 @@
+cmake -B build -DCMAKE_CUDA_ARCHITECTURES="${ARCHS:-8.6}"

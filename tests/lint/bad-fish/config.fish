@@ -1,0 +1,1 @@
+set -gx TORCH_CUDA_ARCH_LIST "8.9"

@@ -1,0 +1,1 @@
+nvcc_flags = ["-O3", "-gencode", "arch=sm_80,code=sm_80"]

@@ -1,0 +1,1 @@
+python build/build.py build --wheels=jax-cuda-plugin --cuda_compute_capabilities="8.0;9.0"

@@ -1,0 +1,1 @@
+nvcc -arch=86 -o a a.cu

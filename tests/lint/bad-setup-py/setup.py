@@ -1,0 +1,2 @@
+import os
+os.environ["TORCH_CUDA_ARCH_LIST"] = "8.0,8.6"

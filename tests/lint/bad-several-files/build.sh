@@ -1,0 +1,1 @@
+cmake -B build -DCMAKE_CUDA_ARCHITECTURES="86;8.9"

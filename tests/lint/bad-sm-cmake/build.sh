@@ -1,0 +1,1 @@
+cmake -B build -D CMAKE_CUDA_ARCHITECTURES:STRING=sm_90 .

@@ -1,0 +1,1 @@
+export TORCH_CUDA_ARCH_LIST=sm_86

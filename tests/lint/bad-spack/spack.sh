@@ -1,0 +1,1 @@
+spack install arbor +cuda cuda_arch=8.0

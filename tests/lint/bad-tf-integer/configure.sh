@@ -1,0 +1,3 @@
+export TF_NEED_CUDA=1
+export TF_CUDA_COMPUTE_CAPABILITIES=75,80
+./configure

@@ -1,0 +1,1 @@
+export TORCH_CUDA_ARCH_LIST="8.0;8.6;"

@@ -1,0 +1,1 @@
+nvcc -gencode arch=compute_86a,code=sm_86a -c a.cu

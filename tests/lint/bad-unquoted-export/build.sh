@@ -1,0 +1,1 @@
+export TORCH_CUDA_ARCH_LIST=7.5;8.6+PTX

@@ -1,0 +1,2 @@
+ARCHS="7.5;8.6"
+cmake -B build -DCMAKE_CUDA_ARCHITECTURES="$ARCHS"
