@@ -1,6 +1,7 @@
 #include "facts/facts.hpp"
 
 #include "facts/packed.hpp"
+#include "facts/pick/pick.hpp"
 #include "facts/readers.hpp"
 
 #include <mutex>
@@ -47,6 +48,7 @@ struct Facts::Tables {
   Lazy<FeatureTables> features;
   Lazy<Expected> expected;
   Lazy<CheckTables> checks;
+  Lazy<PickTables> pick;
 
   // Reads one file with `use` and checks that nothing was left over.
   template <class F> std::optional<Error> read(const std::string& name, F use) {
@@ -147,6 +149,10 @@ Result<const std::vector<FrameworkBuild>*> Facts::frameworks() const {
 
 Result<const Expected*> Facts::expected() const {
   return tables_->simple(tables_->expected, "expected.toml", read_expected);
+}
+
+Result<const PickTables*> Facts::pick() const {
+  return tables_->simple(tables_->pick, "pick.toml", read_pick);
 }
 
 Result<const std::vector<BuildVariable>*> Facts::buildvars() const {
