@@ -30,6 +30,7 @@ test:
 
 # Tests on real wheels from PyPI: downloads gigabytes.
 test-real: build
+	python3 tests/real/pick_agreement.py --gpuvet $(RELEASE)
 	python3 tests/real/run.py --gpuvet $(RELEASE) $(ARGS)
 
 bench: build

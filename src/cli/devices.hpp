@@ -12,6 +12,9 @@ namespace gpuvet {
 // an ambiguous name.
 Result<LoadDevice> device_from(const std::string& query, const Facts& facts);
 
+// "535" or "580.65.06"
+Result<LoadDriver> driver_from(const std::string& text, const LoadRules& rules);
+
 // Fills devices, driver and where they come from: named ones, else this machine's, else common
 // ones.
 Result<bool> choose_devices(ScanResult& result, const std::vector<std::string>& gpus,

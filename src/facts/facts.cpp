@@ -2,6 +2,7 @@
 
 #include "facts/lint/lint.hpp"
 #include "facts/packed.hpp"
+#include "facts/pick/pick.hpp"
 #include "facts/readers.hpp"
 #include "facts/setup/setup.hpp"
 
@@ -51,6 +52,7 @@ struct Facts::Tables {
   Lazy<SetupTables> setup;
   Lazy<CheckTables> checks;
   Lazy<LintTables> lint;
+  Lazy<PickTables> pick;
 
   // Reads one file with `use` and checks that nothing was left over.
   template <class F> std::optional<Error> read(const std::string& name, F use) {
@@ -157,6 +159,8 @@ Result<const SetupTables*> Facts::setup() const {
   return tables_->simple(tables_->setup, "setup.toml", read_setup);
 Result<const LintTables*> Facts::lint() const {
   return tables_->simple(tables_->lint, "lint.toml", read_lint);
+Result<const PickTables*> Facts::pick() const {
+  return tables_->simple(tables_->pick, "pick.toml", read_pick);
 }
 
 Result<const std::vector<BuildVariable>*> Facts::buildvars() const {

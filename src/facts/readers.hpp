@@ -35,5 +35,6 @@ void read_checks(FactFile& file, const std::string& area, CheckTables& tables);
 void read_xids(FactFile& file, CheckTables& tables);
 void read_expected(FactFile& file, Expected& expected);
 void read_features(FactFile& file, FeatureTables& tables);
+void read_pick(FactFile& file, PickTables& tables);
 
 } // namespace gpuvet

@@ -1,4 +1,5 @@
 #include "cli/facts/page.hpp"
+#include "facts/pick/pick.hpp"
 
 #include <fmt/core.h>
 
@@ -18,16 +19,6 @@ std::vector<std::string> words_of(const std::string& query) {
     if (separates) word.clear();
   }
   return words;
-}
-
-// Names under which people know a framework.
-std::string framework_name(const std::string& word) {
-  if (word == "pytorch") return "torch";
-  if (word == "tf") return "tensorflow";
-  if (word == "jax") return "jaxlib";
-  if (word == "ort" || word == "onnx") return "onnxruntime";
-  if (word == "paddle") return "paddlepaddle";
-  return word;
 }
 
 // Does one part of a released version ("2.7", "1.5-1.7", "0.7.2+") contain what was typed? "2.7"
@@ -65,7 +56,7 @@ bool fits(const FrameworkBuild& build, const std::vector<std::string>& words) {
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
     if (i == 0) {
-      if (build.framework != framework_name(word)) return false;
+      if (build.framework != word) return false;
     } else if (auto version = parse_version(word)) {
       if (!version_holds(build.version, *version)) return false;
     } else if (lower_case(build.variant) != word &&
@@ -189,7 +180,7 @@ FactsPage none(const std::vector<FrameworkBuild>& builds, const std::string& que
   FactsPage page;
   page.found = false;
   page.verdict = fmt::format("no released build fits \"{}\".", query);
-  std::string name = words.empty() ? "" : framework_name(words[0]);
+  std::string name = words.empty() ? "" : words[0];
   std::vector<std::string> versions, names;
   for (const FrameworkBuild& build : builds) {
     auto add = [](std::vector<std::string>& to, const std::string& text) {
@@ -213,6 +204,10 @@ Result<FactsPage> frameworks_page(const Facts& facts, const std::string& query) 
   if (!builds) return tl::unexpected<Error>(builds.error());
   if (query.empty()) return overview(**builds);
   std::vector<std::string> words = words_of(query);
+  auto names = facts.pick();
+  if (!names) return tl::unexpected<Error>(names.error());
+  if (!words.empty())
+    if (const FrameworkName* name = find_framework(**names, words[0])) words[0] = name->framework;
   std::vector<const FrameworkBuild*> found;
   for (const FrameworkBuild& build : **builds)
     if (!words.empty() && fits(build, words)) found.push_back(&build);

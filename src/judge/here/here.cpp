@@ -80,6 +80,10 @@ Observed<std::vector<GpuHere>> gpus_here(const Machine& machine, const Facts& fa
   return told_by_pci(machine, facts);
 }
 
+bool seen_by_driver(const Observed<std::vector<GpuHere>>& gpus) {
+  return gpus && (gpus.source == "NVML" || gpus.source == "CUDA driver");
+}
+
 std::vector<uint32_t> capabilities(const std::vector<GpuHere>& gpus) {
   std::set<uint32_t> found;
   for (const GpuHere& gpu : gpus)

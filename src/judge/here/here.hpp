@@ -24,6 +24,9 @@ struct GpuHere {
 // whose compute capability nothing tells.
 Observed<std::vector<GpuHere>> gpus_here(const Machine& machine, const Facts& facts);
 
+// Were they told by NVML or the CUDA driver, so that this machine's driver does drive them?
+bool seen_by_driver(const Observed<std::vector<GpuHere>>& gpus);
+
 // Their compute capabilities, each once, ascending.
 std::vector<uint32_t> capabilities(const std::vector<GpuHere>& gpus);
 

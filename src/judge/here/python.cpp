@@ -1,6 +1,9 @@
 #include "judge/here/python.hpp"
 
 #include "base/text.hpp"
+#include "facts/pick/pick.hpp"
+#include "judge/load/driver_needs.hpp"
+#include "judge/pick/pick.hpp"
 
 #include <fmt/core.h>
 
@@ -20,25 +23,6 @@ std::optional<Version> torch_cuda(const PythonEnv& env, const std::string& versi
 std::optional<Version> first_number(std::string_view text) {
   size_t at = text.find_first_of("0123456789");
   return at == std::string_view::npos ? std::nullopt : parse_version(text.substr(at));
-}
-
-// Is a release within "1.15-1.17", "1.19+", "13.6, 14" or "2.8"? By major and minor number.
-bool in_releases(const Version& release, std::string_view ranges) {
-  while (!ranges.empty()) {
-    size_t comma = ranges.find(',');
-    std::string_view range = ranges.substr(0, comma);
-    ranges = comma == std::string_view::npos ? std::string_view() : ranges.substr(comma + 1);
-    while (range.starts_with(' '))
-      range.remove_prefix(1);
-    size_t dash = range.find('-');
-    auto first = parse_version(range.substr(0, dash));
-    auto last = dash == std::string_view::npos ? first : parse_version(range.substr(dash + 1));
-    if (!first || !last) continue;
-    Version minor{{release.major(), release.minor()}};
-    Version low{{first->major(), first->minor()}}, high{{last->major(), last->minor()}};
-    if (low <= minor && (minor <= high || range.ends_with('+'))) return true;
-  }
-  return false;
 }
 
 // Packages that have their CUDA version in their name.
@@ -64,25 +48,25 @@ void add_onnxruntime(const PythonEnv& env, const Facts& facts, std::vector<CudaB
   if (!version || !table) return;
   std::optional<Version> cuda;
   for (const FrameworkBuild& build : **table)
-    if (build.framework == "onnxruntime" && !cuda && in_releases(*version, build.version))
+    if (build.framework == "onnxruntime" && !cuda &&
+        holds_release(release_ranges(build.version), *version))
       cuda = first_number(build.cuda);
   if (cuda)
     builds.push_back({package->name, package->version, cuda,
                       fmt::format("{}: released for CUDA {}", shown(*package), to_string(*cuda))});
 }
 
-bool fits_all(const FrameworkBuild& build, const std::vector<GpuHere>& gpus,
-              const LoadRules& rules) {
-  Container code;
-  for (Target target : build.sass) {
-    Image image;
-    image.kind = ImageKind::cubin;
-    image.target = target;
-    code.images.push_back(image);
-  }
-  return std::all_of(gpus.begin(), gpus.end(), [&](const GpuHere& gpu) {
-    return loads(load_container(code, device_of(gpu, rules), nullptr, {}, rules));
-  });
+// The command of pip that installs a wheel, with the interpreter and the companions of an
+// environment.
+std::string pip_install(const PythonEnv& env, const std::string& command) {
+  constexpr std::string_view start = "pip install ";
+  std::string_view rest = std::string_view(command).substr(start.size());
+  size_t options = rest.find(" -");
+  std::string packages(rest.substr(0, options));
+  for (const char* companion : {"torchvision", "torchaudio"})
+    if (find_package(env, companion)) packages += std::string(" ") + companion;
+  return fmt::format("{} install --force-reinstall {}{}", pip_command(env), packages,
+                     options == std::string_view::npos ? "" : rest.substr(options));
 }
 
 } // namespace
@@ -195,30 +179,22 @@ std::optional<TorchWheel> fitting_torch(const Facts& facts, const Machine& machi
                                         std::string_view wanted) {
   auto table = facts.frameworks();
   auto rules = facts.load_rules();
+  auto commands = facts.pick();
   Observed<std::vector<GpuHere>> gpus = gpus_here(machine, facts);
-  if (!table || !rules || !gpus) return std::nullopt;
-  Observed<DriverHere> driver = driver_here(machine, **rules);
-  std::string platform =
-      machine.system.architecture == "aarch64" ? "pip linux aarch64" : "pip linux x86_64";
-  const FrameworkBuild* best = nullptr;
-  auto better = [&](const FrameworkBuild& build) {
-    if (!best) return true;
-    auto rank = [&](const FrameworkBuild& b) {
-      return std::tuple(b.version == wanted, parse_version(b.version).value_or(Version{}).parts,
-                        parse_version(b.cuda).value_or(Version{}).parts);
-    };
-    return rank(build) > rank(*best);
-  };
-  for (const FrameworkBuild& build : **table) {
-    auto cuda = parse_version(build.cuda);
-    if (build.framework != "torch" || build.platform != platform || build.variant.empty() ||
-        build.confidence == "low" || !build.sass_known || !cuda)
-      continue;
-    bool runs = !driver || cuda_refuses(**rules, driver->driver, *cuda).reason.empty();
-    if (runs && fits_all(build, *gpus, **rules) && better(build)) best = &build;
-  }
-  if (!best) return std::nullopt;
-  return TorchWheel{best->version, best->variant};
+  if (!table || !rules || !commands || !gpus) return std::nullopt;
+  PickQuery query;
+  for (const GpuHere& gpu : *gpus)
+    query.devices.push_back(device_of(gpu, **rules));
+  if (auto driver = driver_here(machine, **rules))
+    query.driver = PickDriver{driver->driver, driver->evidence, seen_by_driver(gpus)};
+  query.platforms = {machine.system.architecture == "aarch64" ? "pip linux aarch64"
+                                                              : "pip linux x86_64"};
+  query.tables = *commands;
+  std::vector<BuildFit> fits = judge_builds(**table, "torch", query, **rules);
+  int best = newest_fitting(fits, wanted);
+  if (best < 0) return std::nullopt;
+  const FrameworkBuild& build = *fits[static_cast<size_t>(best)].build;
+  return TorchWheel{build.version, build.variant, install_line(build, **commands).command};
 }
 
 std::string install_torch(const PythonEnv& env, const std::optional<TorchWheel>& wheel) {
@@ -230,27 +206,10 @@ std::string install_torch(const PythonEnv& env, const std::optional<TorchWheel>&
     return fmt::format("CONDA_OVERRIDE_CUDA={} conda install -p {} -c conda-forge pytorch-gpu",
                        cuda, env.prefix);
   }
-  std::string packages = fmt::format("torch=={}.*", wheel->version);
-  for (const char* companion : {"torchvision", "torchaudio"})
-    if (find_package(env, companion)) packages += std::string(" ") + companion;
-  return fmt::format("{} install --force-reinstall {} --index-url "
-                     "https://download.pytorch.org/whl/{}",
-                     pip_command(env), packages, wheel->variant);
-}
-
-Refusal cuda_refuses(const LoadRules& rules, const LoadDriver& driver, const Version& cuda) {
-  Version minor{{cuda.major(), cuda.minor()}};
-  if (driver.cuda && *driver.cuda >= minor) return {};
-  if (driver.version.parts.empty()) { // only its CUDA version is known
-    if (!driver.cuda || (driver.cuda->major() == cuda.major() && cuda.major() >= 11)) return {};
-    return {fmt::format("a driver with CUDA {} does not run programs of CUDA {}",
-                        to_string(*driver.cuda), to_string(minor)),
-            fmt::format("install a driver with CUDA {} or newer", to_string(minor))};
-  }
-  Binary binary;
-  binary.containers.emplace_back(); // code that the CUDA runtime registers
-  binary.toolkit = known(minor, "package");
-  return toolkit_refuses(binary, driver, rules);
+  if (!wheel->command.starts_with("pip install "))
+    return fmt::format("install PyTorch {} for {}: gpuvet pick --framework torch tells what fits",
+                       wheel->version, wheel->variant);
+  return pip_install(env, wheel->command);
 }
 
 Outcome over_pythons(const Machine& machine,

@@ -47,15 +47,13 @@ std::vector<CudaBuild> cuda_builds(const PythonEnv& env, const Facts& facts);
 // same release as `wanted` ("2.8") where there is one, else the newest.
 struct TorchWheel {
   std::string version, variant; // "2.8", "cu126"
+  std::string command;          // that installs it; empty: not established
 };
 std::optional<TorchWheel> fitting_torch(const Facts& facts, const Machine& machine,
                                         std::string_view wanted);
 
 // The command that installs it with the companions that the environment has.
 std::string install_torch(const PythonEnv& env, const std::optional<TorchWheel>& wheel);
-
-// Why a driver does not run programs that were built for a CUDA version; no reason: it does.
-Refusal cuda_refuses(const LoadRules& rules, const LoadDriver& driver, const Version& cuda);
 
 // Asks of each environment whose packages are known. One that fires decides; else one that is
 // unknown; else one that is ok.

@@ -242,14 +242,14 @@ FileVerdict judge_file(const Binary& binary, const LoadDevice& device, const Loa
 
 std::vector<size_t> containers_to_name(const std::vector<Container>& containers,
                                        const std::vector<LoadDevice>& devices,
-                                       const LoadRules& rules) {
+                                       const LoadRules& rules, const LoadEnvironment& environment) {
   constexpr size_t shown = 8;
   std::vector<bool> wanted(containers.size(), false);
   for (const LoadDevice& device : devices) {
     std::vector<size_t> failing;
     bool something_loads = false;
     for (size_t i = 0; i < containers.size(); ++i) {
-      if (loads(load_container(containers[i], device, nullptr, {}, rules)))
+      if (loads(load_container(containers[i], device, nullptr, environment, rules)))
         something_loads = true;
       else if (containers[i].problem.empty())
         failing.push_back(i);
@@ -265,10 +265,10 @@ std::vector<size_t> containers_to_name(const std::vector<Container>& containers,
 }
 
 bool names_would_help(const Container& container, const std::vector<LoadDevice>& devices,
-                      const LoadRules& rules) {
+                      const LoadRules& rules, const LoadEnvironment& environment) {
   if (!container.problem.empty() || only_specific_code(container)) return false;
   return std::any_of(devices.begin(), devices.end(), [&](const LoadDevice& device) {
-    return !loads(load_container(container, device, nullptr, {}, rules));
+    return !loads(load_container(container, device, nullptr, environment, rules));
   });
 }
 

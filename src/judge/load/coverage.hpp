@@ -52,11 +52,12 @@ FileVerdict judge_file(const Binary& binary, const LoadDevice& device, const Loa
 // others do (their names tell variants from gaps), and a few where nothing loads, to be shown.
 std::vector<size_t> containers_to_name(const std::vector<Container>& containers,
                                        const std::vector<LoadDevice>& devices,
-                                       const LoadRules& rules);
+                                       const LoadRules& rules,
+                                       const LoadEnvironment& environment = {});
 
 // The same for a container alone, where the others are not known yet.
 bool names_would_help(const Container& container, const std::vector<LoadDevice>& devices,
-                      const LoadRules& rules);
+                      const LoadRules& rules, const LoadEnvironment& environment = {});
 
 // Would this driver start programs on this GPU at all?
 struct Refusal {

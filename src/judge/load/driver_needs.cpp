@@ -91,6 +91,21 @@ Refusal toolkit_refuses(const Binary& binary, const LoadDriver& driver, const Lo
   return {};
 }
 
+Refusal cuda_refuses(const LoadRules& rules, const LoadDriver& driver, const Version& cuda) {
+  Version minor{{cuda.major(), cuda.minor()}};
+  if (driver.cuda && *driver.cuda >= minor) return {};
+  if (driver.version.parts.empty()) { // only its CUDA version is known
+    if (!driver.cuda || (driver.cuda->major() == cuda.major() && cuda.major() >= 11)) return {};
+    return {fmt::format("a driver with CUDA {} does not run programs of CUDA {}",
+                        to_string(*driver.cuda), to_string(minor)),
+            fmt::format("install a driver with CUDA {} or newer", to_string(minor))};
+  }
+  Binary binary;
+  binary.containers.emplace_back(); // code that the CUDA runtime registers
+  binary.toolkit = known(minor, "package");
+  return toolkit_refuses(binary, driver, rules);
+}
+
 void add_driver_needs(FileVerdict& verdict, const Binary& binary, const LoadDevice& device,
                       const LoadRules& rules) {
   // Where nothing loads, only PTX that is too new could be helped by a driver.

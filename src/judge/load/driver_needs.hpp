@@ -10,6 +10,10 @@ namespace gpuvet {
 // from a floor on; older: the toolkit's own driver or newer.
 Refusal toolkit_refuses(const Binary& binary, const LoadDriver& driver, const LoadRules& rules);
 
+// Why a driver does not run programs that were built for a CUDA version; no reason: it does. Where
+// only the driver's CUDA version is known, that is judged.
+Refusal cuda_refuses(const LoadRules& rules, const LoadDriver& driver, const Version& cuda);
+
 // Fills needs_driver: the least driver that knows the GPU, runs the toolkit's programs and compiles
 // the PTX that has to be compiled.
 void add_driver_needs(FileVerdict& verdict, const Binary& binary, const LoadDevice& device,

@@ -91,17 +91,6 @@ void set_verdict(Report& report, const ScanResult& result) {
   if (report.verdict.empty()) set_nothing_found(report, result);
 }
 
-// The flags that would add a target; a whole list is for the build system to keep.
-std::string rebuild_fix(const LoadDevice& device, const LoadEnvironment& environment) {
-  if (environment.force_ptx_jit)
-    return fmt::format(
-        "rebuild with PTX: -gencode arch=compute_{0},code=compute_{0} (CMake {0}-virtual)",
-        device.sm, device.sm);
-  return fmt::format("rebuild with {0} in the list: -gencode arch=compute_{1},code=sm_{1} "
-                     "(CMake {1}, PyTorch {0})",
-                     cc_name(device.sm), device.sm);
-}
-
 Finding finding_for(const ScannedFile& file, const FileVerdict& verdict, const LoadDevice& device,
                     const LoadEnvironment& environment, const std::vector<ErrorCode>& errors) {
   Finding finding;

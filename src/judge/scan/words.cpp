@@ -108,6 +108,16 @@ std::string readable_kernel(const std::string& mangled) {
   return name;
 }
 
+std::string rebuild_fix(const LoadDevice& device, const LoadEnvironment& environment) {
+  if (environment.force_ptx_jit)
+    return fmt::format(
+        "rebuild with PTX: -gencode arch=compute_{0},code=compute_{0} (CMake {0}-virtual)",
+        device.sm, device.sm);
+  return fmt::format("rebuild with {0} in the list: -gencode arch=compute_{1},code=sm_{1} "
+                     "(CMake {1}, PyTorch {0})",
+                     cc_name(device.sm), device.sm);
+}
+
 std::string error_text(int code, const std::vector<ErrorCode>& errors) {
   auto found = std::find_if(errors.begin(), errors.end(),
                             [&](const ErrorCode& error) { return error.code == code; });

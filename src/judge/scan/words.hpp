@@ -25,6 +25,9 @@ std::string listed(const std::vector<std::string>& names);
 // A kernel's name as a person wrote it, without its arguments when that gets long.
 std::string readable_kernel(const std::string& mangled);
 
+// The flags that would add a target; a whole list is for the build system to keep.
+std::string rebuild_fix(const LoadDevice& device, const LoadEnvironment& environment);
+
 // "no kernel image is available for execution on the device" for 209, and so on; empty if unknown.
 std::string error_text(int code, const std::vector<ErrorCode>& errors);
 

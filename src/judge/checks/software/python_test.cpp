@@ -98,7 +98,7 @@ TEST(Python, TorchForTheCpu) {
   Machine machine = with(with_torch("2.8.0+cpu", ""));
   EXPECT_TRUE(fires("torch-cpu-build", machine));
   EXPECT_EQ(ask("torch-cpu-build", machine).fields["install"],
-            "/home/u/venv/bin/python -m pip install --force-reinstall torch==2.8.* --index-url "
+            "/home/u/venv/bin/python -m pip install --force-reinstall \"torch==2.8.*\" --index-url "
             "https://download.pytorch.org/whl/cu129");
   EXPECT_TRUE(is_none("torch-conda-cpu", machine));
   EXPECT_TRUE(is_none("torch-cpu-build", without_gpu(with_torch("2.8.0+cpu", ""))));
@@ -113,7 +113,7 @@ TEST(Python, TheWheelThatIsNamedSuitsDriverAndGpu) {
   volta.nvml.gpus = {nvml_gpu(0, "Tesla V100-SXM2-16GB", 70)};
   EXPECT_NE(ask("torch-cpu-build", volta)
                 .fields["install"]
-                .find("torch==2.11.* --index-url "
+                .find("torch==2.11.*\" --index-url "
                       "https://download.pytorch.org/whl/"
                       "cu126"),
             std::string::npos);
@@ -166,7 +166,7 @@ TEST(Python, TensorflowAndJaxForTheCpu) {
 TEST(Python, DriverOlderThanTheWheel) {
   Machine machine = on_driver(with(with_torch("2.9.0+cu130", "13.0")), "550.54.15", 12040);
   EXPECT_TRUE(fires("torch-needs-newer-driver", machine));
-  EXPECT_NE(ask("torch-needs-newer-driver", machine).fields["install"].find("torch==2.9.* "),
+  EXPECT_NE(ask("torch-needs-newer-driver", machine).fields["install"].find("\"torch==2.9.*\" "),
             std::string::npos);
   EXPECT_NE(ask("torch-needs-newer-driver", machine).fields["install"].find("whl/cu128"),
             std::string::npos);
