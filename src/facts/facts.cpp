@@ -2,6 +2,7 @@
 
 #include "facts/packed.hpp"
 #include "facts/readers.hpp"
+#include "facts/signatures/read_signatures.hpp"
 
 #include <mutex>
 
@@ -47,6 +48,7 @@ struct Facts::Tables {
   Lazy<FeatureTables> features;
   Lazy<Expected> expected;
   Lazy<CheckTables> checks;
+  Lazy<SignatureTables> signatures;
 
   // Reads one file with `use` and checks that nothing was left over.
   template <class F> std::optional<Error> read(const std::string& name, F use) {
@@ -189,6 +191,23 @@ Result<const CheckTables*> Facts::checks() const {
       bool xids = area.id == "xid";
       auto use = [&](FactFile& f) { xids ? read_xids(f, made) : read_checks(f, area.id, made); };
       if (auto error = tables_->read(xids ? "xids.toml" : "checks/" + area.id + ".toml", use))
+        return tl::unexpected<Error>(*error);
+    }
+    return made;
+  });
+}
+
+Result<const SignatureTables*> Facts::signatures() const {
+  std::lock_guard lock(tables_->mutex);
+  return tables_->signatures.get([this]() -> Result<SignatureTables> {
+    SignatureTables made;
+    auto areas = [&](FactFile& f) { read_signature_areas(f, made); };
+    if (auto error = tables_->read("signatures.toml", areas)) return tl::unexpected<Error>(*error);
+    auto causes = [&](FactFile& f) { read_causes(f, made); };
+    if (auto error = tables_->read("causes.toml", causes)) return tl::unexpected<Error>(*error);
+    for (const SignatureArea& area : made.areas) {
+      auto use = [&](FactFile& f) { read_signatures(f, area.id, made); };
+      if (auto error = tables_->read("signatures/" + area.id + ".toml", use))
         return tl::unexpected<Error>(*error);
     }
     return made;
