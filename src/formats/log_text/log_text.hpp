@@ -15,7 +15,7 @@
 
 namespace gpuvet {
 
-struct LogLine {
+struct PlainLine {
   std::string_view text; // plain; at most kLongestLogLine bytes around the first literal
   uint64_t number = 0;   // of the line in the input, from 1
   bool has_literal = false;
@@ -30,7 +30,7 @@ std::string_view plain_line(std::string_view raw, std::string& room);
 
 class LogText {
  public:
-  using Sink = std::function<void(const LogLine&)>; // the text is valid during the call only
+  using Sink = std::function<void(const PlainLine&)>; // the text is valid during the call only
 
   LogText(const LiteralSet& literals, Sink sink);
   void feed(std::string_view bytes); // pieces of any size
