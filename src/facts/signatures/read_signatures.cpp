@@ -126,7 +126,7 @@ void read_signatures(FactFile& file, const std::string& area, SignatureTables& t
   for (const PackedRow& packed : file.rows("candidate")) {
     FactRow row(file, packed);
     std::string of = row.text("signature");
-    Candidate candidate;
+    CauseCandidate candidate;
     candidate.cause = row.text("cause");
     candidate.title = row.text_if("title");
     candidate.confirm = conditions(row, "confirm");

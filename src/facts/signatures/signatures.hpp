@@ -29,7 +29,7 @@ enum class MessageKind : uint8_t {
 // facts by name ({nvcc.version}). In "[?A|B]" part A stands where all its fields
 // are known, else part B, which may be empty: "[?nvcc {nvcc.version}|this nvcc] is too old".
 
-struct Candidate {
+struct CauseCandidate {
   std::string cause;              // id of a check or cause; may have {fields}: "xid-{code}"
   std::string title;              // the cause in this message's words; empty: the cause's own title
   std::vector<Condition> confirm; // all true: certain; empty: nothing in the text can confirm it
@@ -51,10 +51,10 @@ struct Signature {
   std::string misleading;         // advice of the message that misleads, and how
   std::vector<std::string> after; // consequence of these where one was found before or beside it
   std::vector<StatedFact> states;
-  std::string question;              // that decides between the causes
-  std::string ask;                   // the command that answers it
-  std::vector<std::string> example;  // one line each
-  std::vector<Candidate> candidates; // most likely first
+  std::string question;                   // that decides between the causes
+  std::string ask;                        // the command that answers it
+  std::vector<std::string> example;       // one line each
+  std::vector<CauseCandidate> candidates; // most likely first
   std::string source;
 };
 

@@ -98,7 +98,7 @@ TEST(Signatures, IdsAreUniqueOverChecksSymptomsSignaturesAndCauses) {
 TEST(Signatures, EveryCauseThatACandidateNamesExists) {
   const std::set<std::string> ids = cause_ids();
   for (const Signature& row : tables().signatures)
-    for (const Candidate& candidate : row.candidates)
+    for (const CauseCandidate& candidate : row.candidates)
       if (candidate.cause.find('{') == std::string::npos) {
         EXPECT_TRUE(ids.count(candidate.cause)) << row.id << " names " << candidate.cause;
       }
@@ -107,7 +107,7 @@ TEST(Signatures, EveryCauseThatACandidateNamesExists) {
 TEST(Signatures, EveryCauseIsNamedAndMended) {
   std::set<std::string> named;
   for (const Signature& row : tables().signatures)
-    for (const Candidate& candidate : row.candidates)
+    for (const CauseCandidate& candidate : row.candidates)
       named.insert(candidate.cause);
   for (const CheckRow& cause : tables().causes) {
     EXPECT_TRUE(named.count(cause.id)) << "no signature leads to " << cause.id;
@@ -159,7 +159,7 @@ TEST(Signatures, WhatConditionsNameExists) {
       EXPECT_TRUE(signatures.count(id)) << row.id << " comes after " << id;
     for (const StatedFact& fact : row.states)
       EXPECT_TRUE(is_askable(fact.name)) << row.id << " states " << fact.name;
-    for (const Candidate& candidate : row.candidates)
+    for (const CauseCandidate& candidate : row.candidates)
       for (const auto* list : {&candidate.confirm, &candidate.likely, &candidate.exclude})
         for (const Condition& condition : *list) {
           if (condition.kind == Condition::Kind::seen) {
@@ -198,7 +198,7 @@ TEST(Signatures, TextsNameOnlyWhatTheMessageTells) {
     expect_known(row.misleading, row.id);
     for (const StatedFact& fact : row.states)
       expect_known(fact.value, row.id);
-    for (const Candidate& candidate : row.candidates) {
+    for (const CauseCandidate& candidate : row.candidates) {
       auto cause = rows.find(candidate.cause);
       if (!candidate.title.empty() || cause == rows.end())
         expect_known(candidate.title, row.id);

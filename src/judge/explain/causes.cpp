@@ -1,0 +1,197 @@
+#include "judge/explain/causes.hpp"
+
+#include "base/text.hpp"
+#include "judge/explain/fields.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+
+namespace gpuvet {
+namespace {
+
+using Fields = std::map<std::string, std::string>;
+
+// What these look at changes from minute to minute: that it is in order now proves nothing about
+// the time of the message.
+constexpr std::array<std::string_view, 4> kMomentary = {"processes", "hardware", "xid", "fabric"};
+
+const CheckRow* find_cause(const std::string& id, const Surround& around) {
+  for (const CheckRow& row : around.checks->checks)
+    if (row.id == id) return &row;
+  for (const CheckRow& row : around.signatures->causes)
+    if (row.id == id) return &row;
+  return nullptr;
+}
+
+// All conditions together: one that is false decides, then one that is unknown.
+struct Together {
+  Truth truth = Truth::yes;
+  bool hearsay = false;
+  std::vector<std::string> shown, missing;
+};
+
+void add_once(std::vector<std::string>& list, const std::string& text) {
+  if (!text.empty() && std::find(list.begin(), list.end(), text) == list.end())
+    list.push_back(text);
+}
+
+Together judge_all(const std::vector<Condition>& conditions, const Evidence& evidence) {
+  Together all;
+  for (const Condition& condition : conditions) {
+    ConditionAnswer answer = judge_condition(condition, evidence);
+    add_once(all.missing, answer.missing_fact);
+    if (answer.truth == Truth::yes) {
+      add_once(all.shown, answer.shown);
+      all.hearsay = all.hearsay || answer.hearsay;
+    } else if (answer.truth == Truth::no || all.truth == Truth::yes) {
+      all.truth = answer.truth;
+    }
+  }
+  return all;
+}
+
+void confirm_by_check(const CheckResult& check, const std::string& where, PossibleCause& cause) {
+  cause.state = check.outcome.missing.empty() ? CauseState::confirmed : CauseState::likely;
+  add_once(cause.evidence, where + check.title);
+  for (const std::string& line : check.outcome.evidence)
+    add_once(cause.evidence, line);
+  cause.why = check.cause;
+  cause.fixes = check.fixes;
+}
+
+// What the doctor says of this machine about a cause that is a check of his.
+void ask_doctor(const Surround& around, PossibleCause& cause) {
+  const CheckResult* check = find_check(around.doctor, cause.row->id);
+  if (!check) return;
+  bool momentary =
+      std::find(kMomentary.begin(), kMomentary.end(), cause.row->area) != kMomentary.end();
+  if (check->outcome.answer == Answer::fires) {
+    confirm_by_check(*check, "this machine: ", cause);
+  } else if (cause.state == CauseState::open && !momentary &&
+             check->outcome.answer != Answer::unknown) {
+    cause.state = CauseState::excluded;
+    cause.unlike = "this machine: " + check->outcome.why;
+  }
+}
+
+void ask_text_machine(const Surround& around, PossibleCause& cause) {
+  const CheckResult* check = find_check(around.text_machine, cause.row->id);
+  if (check && check->outcome.answer == Answer::fires)
+    confirm_by_check(*check, "the machine in the text: ", cause);
+}
+
+void judge_conditions(const CauseCandidate& candidate, const Evidence& evidence, bool alone,
+                      PossibleCause& cause) {
+  for (const Condition& condition : candidate.exclude) {
+    ConditionAnswer answer = judge_condition(condition, evidence);
+    add_once(cause.missing, answer.missing_fact);
+    if (answer.truth != Truth::yes) continue;
+    cause.state = CauseState::excluded;
+    cause.unlike = answer.shown.empty() ? "the message itself" : answer.shown;
+    return;
+  }
+  Together sure = judge_all(candidate.confirm, evidence);
+  Together maybe = judge_all(candidate.likely, evidence);
+  bool can_be_sure = !candidate.confirm.empty() || (alone && candidate.likely.empty());
+  if (can_be_sure && sure.truth == Truth::yes) {
+    cause.state = sure.hearsay ? CauseState::likely : CauseState::confirmed;
+    cause.evidence = std::move(sure.shown);
+  } else if (!candidate.likely.empty() && maybe.truth == Truth::yes) {
+    cause.state = CauseState::likely;
+    cause.evidence = std::move(maybe.shown);
+  }
+  if (cause.state == CauseState::confirmed) {
+    cause.missing.clear();
+    return;
+  }
+  for (const std::string& name : sure.missing)
+    add_once(cause.missing, name);
+  for (const std::string& name : maybe.missing)
+    add_once(cause.missing, name);
+}
+
+// A way out that names what is not known is for another case.
+std::vector<Fix> fixes_for(const CheckRow& row, const Fields& fields,
+                           const std::set<std::string>& tags) {
+  std::vector<Fix> fixes;
+  for (const CheckFix& fix : row.fixes) {
+    bool fits = fix.on.empty() || tags.empty() ||
+                std::any_of(fix.on.begin(), fix.on.end(),
+                            [&](const std::string& tag) { return tags.count(tag) > 0; });
+    if (!fits || !can_fill(fix.command, fields)) continue;
+    std::string text = fill_text(fix.command, fields);
+    if (!fix.on.empty() && tags.empty()) text += fmt::format("  (on {})", joined(fix.on, " or "));
+    fixes.push_back({std::move(text), fix.prose, fix.safety});
+  }
+  return fixes;
+}
+
+// Facts by name, for texts: "{nvcc.version}". Of several values none is told.
+void add_facts(const SignatureTables& tables, const FactView& known, Fields& fields) {
+  for (const AskableFact& fact : tables.facts) {
+    std::vector<KnownFact> values = known.of(fact.name);
+    if (values.size() == 1) fields.emplace(fact.name, values.front().value);
+  }
+}
+
+// The texts of rows may name fields that only the doctor's check gives; then the row's own words
+// would have holes, and its cause without them says enough.
+std::string title_of(const CauseCandidate& candidate, const CheckRow& row, const Fields& fields) {
+  if (!candidate.title.empty()) return fill_text(candidate.title, fields);
+  return fill_text(row.title, fields);
+}
+
+void weigh(ExplainedMessage& explained) {
+  auto better = [](const PossibleCause& a, const PossibleCause& b) { return a.state < b.state; };
+  std::stable_sort(explained.causes.begin(), explained.causes.end(), better);
+  if (explained.causes.empty()) return;
+  CauseState best = explained.causes.front().state;
+  auto of_best = static_cast<size_t>(
+      std::count_if(explained.causes.begin(), explained.causes.end(),
+                    [&](const PossibleCause& cause) { return cause.state == best; }));
+  if (best == CauseState::confirmed)
+    explained.confidence = Confidence::certain;
+  else if (of_best == 1 && (best == CauseState::likely || explained.causes.size() == 1))
+    explained.confidence = Confidence::likely;
+  else
+    explained.confidence = Confidence::one_of;
+}
+
+} // namespace
+
+ExplainedMessage weigh_causes(const Message& message, const Surround& around) {
+  const Signature& signature = *message.signature;
+  ExplainedMessage explained;
+  explained.message = &message;
+  Fields fields = message.fields;
+  derive_fields(fields, *around.facts);
+  Evidence evidence{&fields, around.known, around.messages, around.doctor,
+                    message.lines.front().text};
+  Fields words = fields;
+  add_facts(*around.signatures, *around.known, words);
+  explained.says = fill_text(signature.says, words);
+  explained.misleading = fill_text(signature.misleading, words);
+  std::set<std::string> tags = system_tags(*around.known);
+  bool alone = signature.candidates.size() == 1;
+  for (const CauseCandidate& candidate : signature.candidates) {
+    PossibleCause cause;
+    cause.row = find_cause(fill_text(candidate.cause, fields), around);
+    if (!cause.row) continue;
+    cause.title = title_of(candidate, *cause.row, words);
+    cause.why = fill_text(cause.row->cause, words);
+    cause.fixes = fixes_for(*cause.row, words, tags);
+    judge_conditions(candidate, evidence, alone, cause);
+    if (cause.state == CauseState::open || cause.state == CauseState::likely) {
+      ask_text_machine(around, cause);
+      ask_doctor(around, cause);
+    }
+    bool out = cause.state == CauseState::excluded;
+    (out ? explained.excluded : explained.causes).push_back(std::move(cause));
+  }
+  weigh(explained);
+  return explained;
+}
+
+} // namespace gpuvet
