@@ -47,7 +47,6 @@ std::optional<Error> read_descriptor(int descriptor, const std::string& name,
     explainer.feed({piece.data(), static_cast<size_t>(got)});
     progress.add(static_cast<uint64_t>(got), name);
   }
-  explainer.feed("\n"); // the next file begins a line of its own
   return std::nullopt;
 }
 
@@ -75,8 +74,10 @@ int explain_files(const std::vector<std::string>& names, const ExplainOptions& o
   TextExplainer explainer(context.facts);
   {
     Progress progress(context.err, "reading", bytes_of(names));
-    for (const std::string& name : names)
+    for (const std::string& name : names) {
+      explainer.begin_file(name == "-" ? "standard input" : name);
       if (auto error = read_named(name, explainer, progress)) return complain(*error);
+    }
   }
   return explainer.finish(options, context);
 }

@@ -77,6 +77,8 @@ struct TextExplainer::Impl {
   std::optional<TextFacts> text_facts;
   std::optional<LiteralSet> set;
   std::optional<LogText> log;
+  std::vector<TextPart> parts;
+  bool ends_line = true; // what was fed so far
 };
 
 TextExplainer::TextExplainer(const Facts& facts) : impl_(std::make_unique<Impl>(facts)) {}
@@ -85,7 +87,15 @@ TextExplainer::TextExplainer(TextExplainer&&) noexcept = default;
 TextExplainer& TextExplainer::operator=(TextExplainer&&) noexcept = default;
 
 void TextExplainer::feed(std::string_view bytes) {
-  if (impl_->log) impl_->log->feed(bytes);
+  if (!impl_->log || bytes.empty()) return;
+  impl_->log->feed(bytes);
+  impl_->ends_line = bytes.back() == '\n';
+}
+
+void TextExplainer::begin_file(const std::string& name) {
+  if (!impl_->log) return;
+  if (!impl_->ends_line) feed("\n");
+  impl_->parts.push_back({impl_->log->lines() + 1, name});
 }
 
 int TextExplainer::finish(const ExplainOptions& options, Context& context, bool quiet_if_unknown) {
@@ -113,7 +123,7 @@ int TextExplainer::finish(const ExplainOptions& options, Context& context, bool 
   auto explanation = explain(input, context.facts);
   if (!explanation) return complain(explanation.error());
   int status = status_of(overall_confidence(*explanation));
-  ReadText read{impl_->log->lines(), impl_->log->bytes()};
+  ReadText read{impl_->log->lines(), impl_->log->bytes(), impl_->parts};
   if (options.json)
     fmt::print("{}", explain_json(*explanation, read, input.text_facts, options.here));
   else if (explanation->root || !quiet_if_unknown)

@@ -34,6 +34,9 @@ class TextExplainer {
   // recognised by its first bytes.
   void feed(std::string_view bytes);
 
+  // What is fed from here on is the file of this name; lines are counted through all files.
+  void begin_file(const std::string& name);
+
   // Ends the text and prints the answer to standard output; complaints go to standard error. Gives
   // an explain_status. Nothing is printed when `quiet_if_unknown` and nothing was recognised, for
   // callers that only speak when they have something to say.

@@ -129,6 +129,7 @@ void read_signatures(FactFile& file, const std::string& area, SignatureTables& t
     CauseCandidate candidate;
     candidate.cause = row.text("cause");
     candidate.title = row.text_if("title");
+    candidate.mend = row.texts("mend");
     candidate.confirm = conditions(row, "confirm");
     candidate.likely = conditions(row, "likely");
     candidate.exclude = conditions(row, "exclude");

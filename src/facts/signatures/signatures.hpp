@@ -32,6 +32,7 @@ enum class MessageKind : uint8_t {
 struct CauseCandidate {
   std::string cause;              // id of a check or cause; may have {fields}: "xid-{code}"
   std::string title;              // the cause in this message's words; empty: the cause's own title
+  std::vector<std::string> mend;  // what mends it in this message's words, before the cause's own
   std::vector<Condition> confirm; // all true: certain; empty: nothing in the text can confirm it
   std::vector<Condition> likely;  // all true: likely, before the other open ones
   std::vector<Condition> exclude; // any true: out

@@ -16,6 +16,14 @@ void add_row(Table& table, const std::string& name, const std::string& text) {
   if (!text.empty()) table.rows.push_back({{name}, {text}});
 }
 
+// "{nvcc.version}": a dot within braces.
+bool names_fact(std::string_view text) {
+  size_t open = text.find('{');
+  size_t close = open == std::string_view::npos ? open : text.find('}', open);
+  return close != std::string_view::npos &&
+         text.substr(open, close - open).find('.') != std::string_view::npos;
+}
+
 std::string fix_text(const CheckFix& fix) {
   std::string text = readable_text(fix.command) + "  (" + safety_name(fix.safety);
   return text + (fix.on.empty() ? ")" : "; on " + joined(fix.on) + ")");
@@ -45,6 +53,11 @@ std::string readable_text(const std::string& text) {
     if (text.compare(i, 2, "[?") == 0) {
       choice = true;
       ++i;
+      // What names a fact of a machine has words for when it is not known.
+      std::string_view first =
+          std::string_view(text).substr(i + 1, text.find_first_of("|]", i) - i);
+      if (size_t bar = text.find_first_of("|]", i); names_fact(first) && bar != std::string::npos)
+        i = text[bar] == '|' ? bar : bar - 1;
     } else if (choice && c == ']') {
       choice = second = false;
     } else if (choice && c == '|') {

@@ -1,6 +1,7 @@
 #include "judge/explain/causes.hpp"
 
 #include "base/text.hpp"
+#include "judge/doctor/explain_check.hpp"
 #include "judge/explain/fields.hpp"
 
 #include <fmt/core.h>
@@ -112,28 +113,30 @@ void judge_conditions(const CauseCandidate& candidate, const Evidence& evidence,
     add_once(cause.missing, name);
 }
 
-// A way out that names what is not known is for another case.
-std::vector<Fix> fixes_for(const CheckRow& row, const Fields& fields,
-                           const std::set<std::string>& tags) {
-  std::vector<Fix> fixes;
-  for (const CheckFix& fix : row.fixes) {
-    bool fits = fix.on.empty() || tags.empty() ||
-                std::any_of(fix.on.begin(), fix.on.end(),
-                            [&](const std::string& tag) { return tags.count(tag) > 0; });
-    if (!fits || !can_fill(fix.command, fields)) continue;
-    std::string text = fill_text(fix.command, fields);
-    if (!fix.on.empty() && tags.empty()) text += fmt::format("  (on {})", joined(fix.on, " or "));
-    fixes.push_back({std::move(text), fix.prose, fix.safety});
-  }
-  return fixes;
+bool fits_system(const CheckFix& fix, const std::set<std::string>& tags) {
+  return fix.on.empty() || tags.empty() ||
+         std::any_of(fix.on.begin(), fix.on.end(),
+                     [&](const std::string& tag) { return tags.count(tag) > 0; });
 }
 
-// Facts by name, for texts: "{nvcc.version}". Of several values none is told.
-void add_facts(const SignatureTables& tables, const FactView& known, Fields& fields) {
-  for (const AskableFact& fact : tables.facts) {
-    std::vector<KnownFact> values = known.of(fact.name);
-    if (values.size() == 1) fields.emplace(fact.name, values.front().value);
+// The message's own ways out first. One that names what is not known is for another case; where all
+// of the cause's do, they are told with the names in capitals.
+std::vector<Fix> fixes_for(const CauseCandidate& candidate, const CheckRow& row,
+                           const Fields& fields, const std::set<std::string>& tags) {
+  std::vector<Fix> fixes, open;
+  for (const std::string& text : candidate.mend)
+    if (can_fill(text, fields)) fixes.push_back({fill_text(text, fields), false, Safety::safe});
+  for (const CheckFix& fix : row.fixes) {
+    if (!fits_system(fix, tags)) continue;
+    bool filled = can_fill(fix.command, fields);
+    std::string text = filled ? fill_text(fix.command, fields) : readable_text(fix.command);
+    if (!fix.on.empty() && tags.empty()) text += fmt::format("  (on {})", joined(fix.on, " or "));
+    // "{install}" alone is worked out by the doctor's check: it says nothing without it.
+    if (!filled && fix.command.starts_with('{') && fix.command.find(' ') == std::string::npos)
+      continue;
+    (filled ? fixes : open).push_back({std::move(text), fix.prose, fix.safety});
   }
+  return fixes.empty() ? open : fixes;
 }
 
 // The texts of rows may name fields that only the doctor's check gives; then the row's own words
@@ -161,6 +164,16 @@ void weigh(ExplainedMessage& explained) {
 
 } // namespace
 
+std::map<std::string, std::string> fact_words(const SignatureTables& tables,
+                                              const FactView& known) {
+  Fields words;
+  for (const AskableFact& fact : tables.facts) {
+    std::vector<KnownFact> values = known.of(fact.name);
+    if (values.size() == 1) words.emplace(fact.name, values.front().value);
+  }
+  return words;
+}
+
 ExplainedMessage weigh_causes(const Message& message, const Surround& around) {
   const Signature& signature = *message.signature;
   ExplainedMessage explained;
@@ -170,7 +183,7 @@ ExplainedMessage weigh_causes(const Message& message, const Surround& around) {
   Evidence evidence{&fields, around.known, around.messages, around.doctor,
                     message.lines.front().text};
   Fields words = fields;
-  add_facts(*around.signatures, *around.known, words);
+  words.insert(around.words->begin(), around.words->end());
   explained.says = fill_text(signature.says, words);
   explained.misleading = fill_text(signature.misleading, words);
   std::set<std::string> tags = system_tags(*around.known);
@@ -181,7 +194,7 @@ ExplainedMessage weigh_causes(const Message& message, const Surround& around) {
     if (!cause.row) continue;
     cause.title = title_of(candidate, *cause.row, words);
     cause.why = fill_text(cause.row->cause, words);
-    cause.fixes = fixes_for(*cause.row, words, tags);
+    cause.fixes = fixes_for(candidate, *cause.row, words, tags);
     judge_conditions(candidate, evidence, alone, cause);
     if (cause.state == CauseState::open || cause.state == CauseState::likely) {
       ask_text_machine(around, cause);

@@ -122,7 +122,9 @@ const AskableFact* askable(const SignatureTables& tables, const std::string& nam
 
 void add_question(Explanation& explanation, DecidingQuestion question) {
   for (const DecidingQuestion& asked : explanation.questions)
-    if (asked.question == question.question || asked.command == question.command) return;
+    if (asked.question == question.question ||
+        asked.command.find(question.command) != std::string::npos)
+      return;
   if (explanation.questions.size() < kQuestions)
     explanation.questions.push_back(std::move(question));
 }
@@ -185,8 +187,10 @@ Result<Explanation> explain(const ExplainInput& input, const Facts& facts) {
   const std::vector<Message>& messages = input.found->messages();
   FactView known(input.text_facts, input.machine_facts, facts);
   add_stated(messages, facts, known);
-  Surround around{*signatures,  *checks,           &facts, &known, &messages,
-                  input.doctor, input.text_machine};
+  std::map<std::string, std::string> words;
+  if (!messages.empty()) words = fact_words(**signatures, known);
+  Surround around{*signatures, *checks,   &facts,       &known,
+                  &words,      &messages, input.doctor, input.text_machine};
   Explanation explanation;
   for (const Message& message : messages)
     explanation.messages.push_back(weigh_causes(message, around));

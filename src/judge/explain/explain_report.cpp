@@ -202,6 +202,12 @@ Report explanation_report(const Explanation& explanation, const ReadText& read, 
   else
     add_unknown(report, explanation, read);
   add_others(report, explanation, all);
+  if (read.parts.size() > 1) {
+    std::string text;
+    for (const TextPart& part : read.parts)
+      text += fmt::format("{}{} from {} on", text.empty() ? "" : ", ", part.name, part.first_line);
+    report.notes.push_back("line numbers: " + text);
+  }
   return report;
 }
 

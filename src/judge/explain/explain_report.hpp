@@ -9,8 +9,14 @@
 
 namespace gpuvet {
 
+struct TextPart { // a file among several that were read as one text
+  uint64_t first_line = 1;
+  std::string name;
+};
+
 struct ReadText {
   uint64_t lines = 0, bytes = 0;
+  std::vector<TextPart> parts; // empty: one text
 };
 
 // `all`: every message that was recognised, with its causes, the excluded ones too.

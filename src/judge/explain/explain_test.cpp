@@ -82,8 +82,12 @@ TEST(Explain, ExamplesAreToldWithoutUnknownFields) {
 
 TEST(Explain, FactsDecideBetweenCauses) {
   const std::string line = "nvcc fatal   : Unsupported gpu architecture 'compute_120'";
-  EXPECT_EQ(ask(line).confidence(), Confidence::one_of);
+  // Every newer toolkit compiles for 12.0: that it was dropped is out of the question.
+  EXPECT_EQ(ask(line).confidence(), Confidence::likely);
   EXPECT_FALSE(ask(line).explanation.questions.empty());
+  Answered open = ask("nvcc fatal   : Unsupported gpu architecture 'compute_35'");
+  EXPECT_EQ(open.confidence(), Confidence::one_of);
+  EXPECT_FALSE(open.explanation.questions.empty());
   Answered old = ask(line, {{"nvcc.version", "11.8", "line 1"}});
   EXPECT_EQ(old.confidence(), Confidence::certain);
   EXPECT_EQ(old.cause(), "arch-newer-than-toolkit");
@@ -193,6 +197,17 @@ TEST(FactView, FollowsFromTheTables) {
                   "torch.runs_on_gpu"),
             "yes");
   EXPECT_EQ(value({}, "torch.runs_on_gpu"), "0 values");
+}
+
+TEST(FactView, AWheelThatFits) {
+  FactView view({{"driver.cuda", "11.4", "line 1"}}, {}, facts());
+  ASSERT_EQ(view.of("fit.torch_variant").size(), 1U);
+  EXPECT_EQ(view.of("fit.torch_variant")[0].value.substr(0, 4), "cu11");
+  FactView same({{"driver.version", "535.104.05", "x"}, {"torch.version", "2.1.0+cu130", "x"}}, {},
+                facts());
+  ASSERT_EQ(same.of("fit.torch").size(), 1U);
+  EXPECT_EQ(same.of("fit.torch")[0].value, "2.1"); // the same release where there is one
+  EXPECT_TRUE(FactView({}, {}, facts()).of("fit.torch").empty());
 }
 
 TEST(FactView, TheTextWinsOverTheMachine) {

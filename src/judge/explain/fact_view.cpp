@@ -17,14 +17,15 @@ KnownFact follows(std::string_view name, std::string value, const KnownFact& fro
   return {std::string(name), std::move(value), fmt::format("by {}", fact_text(from))};
 }
 
-// Whether there is code for a GPU is asked, not which driver compiles it: an old release of PTX.
-constexpr uint16_t kOldPtx = 6;
+// Whether there is code for a GPU is asked, not which driver compiles it: PTX of a release that
+// knows every target.
+constexpr uint16_t kAnyPtx = 99;
 
 Image ptx_image(const Target& target) {
   Image image;
   image.kind = ImageKind::ptx;
   image.target = target;
-  image.version_major = kOldPtx;
+  image.version_major = kAnyPtx;
   return image;
 }
 
@@ -112,6 +113,7 @@ std::vector<KnownFact> FactView::derived(std::string_view name) const {
   if (name == "nvcc.min_sm") return nvcc_limit(false);
   if (name == "gpu.last_branch") return last_branch();
   if (name == "torch.runs_on_gpu") return runs_on_gpu();
+  if (name.starts_with("fit.")) return fitting_wheel(name);
   if (name == "driver.branch") {
     for (const KnownFact& driver : of("driver.version"))
       if (auto version = parse_version(driver.value))
@@ -209,6 +211,34 @@ std::vector<KnownFact> FactView::runs_on_gpu() const {
     }
   }
   return found;
+}
+
+// The doctor's choice of a wheel, asked with what is known.
+std::vector<KnownFact> FactView::fitting_wheel(std::string_view name) const {
+  Machine machine;
+  machine.kernel.functions = known(std::vector<PciFunction>{}, "the text");
+  std::vector<KnownFact> drivers = of("driver.version"), cudas = of("driver.cuda");
+  std::vector<KnownFact> gpus = of("gpu.capability"), torches = of("torch.version");
+  if (drivers.size() == 1) machine.nvml.driver_version = drivers.front().value;
+  std::optional<Version> cuda;
+  if (cudas.size() == 1) cuda = parse_version(cudas.front().value);
+  if (cuda) machine.nvml.cuda_version = cuda->major() * 1000 + cuda->minor() * 10;
+  for (const KnownFact& fact : gpus) {
+    auto target = parse_target(fact.value);
+    if (!target) return {};
+    NvmlGpu gpu;
+    gpu.capability.value = target->sm;
+    machine.nvml.gpus.push_back(gpu);
+  }
+  bool driver_known = drivers.size() == 1 || cuda;
+  if (!driver_known && gpus.empty()) return {};
+  auto wheel =
+      fitting_torch(tables_, machine, torches.empty() ? "" : minor_release(torches.front().value));
+  if (!wheel) return {};
+  const KnownFact& from = drivers.size() == 1 ? drivers.front()
+                          : cuda              ? cudas.front()
+                                              : gpus.front();
+  return {follows(name, name == "fit.torch" ? wheel->version : wheel->variant, from)};
 }
 
 } // namespace gpuvet
