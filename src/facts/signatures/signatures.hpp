@@ -55,7 +55,7 @@ struct Signature {
   std::string question;                   // that decides between the causes
   std::string ask;                        // the command that answers it
   std::vector<std::string> example;       // one line each
-  std::vector<CauseCandidate> candidates; // most likely first
+  std::vector<CauseCandidate> candidates; // most likely first; a cause may stand in several rows
   std::string source;
 };
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 namespace gpuvet {
 namespace {
@@ -146,7 +147,36 @@ std::string title_of(const CauseCandidate& candidate, const CheckRow& row, const
   return fill_text(row.title, fields);
 }
 
+// A cause may stand in several rows, each with its own conditions: the best of them speaks for it.
+void take_cause(PossibleCause cause, std::vector<PossibleCause>& causes) {
+  for (PossibleCause& known : causes) {
+    if (known.row != cause.row) continue;
+    std::vector<std::string> missing = known.missing;
+    if (cause.state < known.state) known = std::move(cause);
+    if (known.state != CauseState::confirmed)
+      for (const std::string& name : missing)
+        add_once(known.missing, name);
+    return;
+  }
+  causes.push_back(std::move(cause));
+}
+
+bool of_one_cause(const std::vector<CauseCandidate>& candidates) {
+  return std::all_of(candidates.begin(), candidates.end(), [&](const CauseCandidate& candidate) {
+    return candidate.cause == candidates.front().cause;
+  });
+}
+
+void split_off_excluded(ExplainedMessage& explained) {
+  auto stays = [](const PossibleCause& cause) { return cause.state != CauseState::excluded; };
+  auto out = std::stable_partition(explained.causes.begin(), explained.causes.end(), stays);
+  explained.excluded.assign(std::make_move_iterator(out),
+                            std::make_move_iterator(explained.causes.end()));
+  explained.causes.erase(out, explained.causes.end());
+}
+
 void weigh(ExplainedMessage& explained) {
+  split_off_excluded(explained);
   auto better = [](const PossibleCause& a, const PossibleCause& b) { return a.state < b.state; };
   std::stable_sort(explained.causes.begin(), explained.causes.end(), better);
   if (explained.causes.empty()) return;
@@ -187,7 +217,7 @@ ExplainedMessage weigh_causes(const Message& message, const Surround& around) {
   explained.says = fill_text(signature.says, words);
   explained.misleading = fill_text(signature.misleading, words);
   std::set<std::string> tags = system_tags(*around.known);
-  bool alone = signature.candidates.size() == 1;
+  bool alone = of_one_cause(signature.candidates);
   for (const CauseCandidate& candidate : signature.candidates) {
     PossibleCause cause;
     cause.row = find_cause(fill_text(candidate.cause, fields), around);
@@ -200,8 +230,7 @@ ExplainedMessage weigh_causes(const Message& message, const Surround& around) {
       ask_text_machine(around, cause);
       ask_doctor(around, cause);
     }
-    bool out = cause.state == CauseState::excluded;
-    (out ? explained.excluded : explained.causes).push_back(std::move(cause));
+    take_cause(std::move(cause), explained.causes);
   }
   weigh(explained);
   return explained;
