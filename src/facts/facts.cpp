@@ -1,5 +1,6 @@
 #include "facts/facts.hpp"
 
+#include "facts/oom/oom.hpp"
 #include "facts/packed.hpp"
 #include "facts/readers.hpp"
 #include "facts/signatures/read_signatures.hpp"
@@ -51,6 +52,7 @@ struct Facts::Tables {
   Lazy<CheckTables> checks;
   Lazy<SignatureTables> signatures;
   Lazy<TextTables> texts;
+  Lazy<OomTables> oom;
 
   // Reads one file with `use` and checks that nothing was left over.
   template <class F> std::optional<Error> read(const std::string& name, F use) {
@@ -185,6 +187,8 @@ Result<const std::vector<CapabilityLimits>*> Facts::capability_limits() const {
 
 Result<const TextTables*> Facts::texts() const {
   return tables_->simple(tables_->texts, "texts.toml", read_texts);
+Result<const OomTables*> Facts::oom() const {
+  return tables_->simple(tables_->oom, "oom.toml", read_oom);
 }
 
 Result<const CheckTables*> Facts::checks() const {
