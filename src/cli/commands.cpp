@@ -14,7 +14,7 @@ const std::vector<Command>& commands() {
   static const std::vector<Command> list = {
       {"doctor", "say what is wrong with this machine's GPU stack and what mends it",
        define_doctor},
-      {"explain", "tell what a check or symptom means and what mends it", define_explain},
+      {"explain", "tell the cause of an error message, from a log or report", define_explain},
       {"snapshot", "record what the doctor asks in one file, without names and secrets",
        define_snapshot},
       {"diff", "tell what changed between two snapshots, or since one", define_diff},
@@ -24,6 +24,7 @@ const std::vector<Command>& commands() {
       {"setup", "print the script that installs a CUDA toolkit and the driver it needs",
        define_setup},
       {"arch", "the GPU architectures that build files ask for and that builds made", define_arch},
+      {"oom", "say why GPU memory ran out, from a log, or who holds it now", define_oom},
       {"facts", "look up GPUs, toolkits, drivers, frameworks, error codes", define_facts},
       {"completion", "print the Tab completion script for bash, zsh or fish", define_completion},
   };

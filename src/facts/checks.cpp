@@ -31,22 +31,6 @@ Safety safety(FactRow& row) {
   return static_cast<Safety>(at - words.begin());
 }
 
-CheckFix read_fix(FactRow& row) {
-  CheckFix fix;
-  fix.check = row.text("check");
-  fix.command = row.text_if("command");
-  if (std::string step = row.text_if("step"); !step.empty()) {
-    if (!fix.command.empty()) row.refuse("a fix has a command or a step, not both");
-    fix.prose = true;
-    fix.command = step;
-  }
-  if (fix.command.empty()) row.refuse("a fix needs a command or a step");
-  fix.safety = safety(row);
-  fix.on = row.list("on");
-  row.end();
-  return fix;
-}
-
 CheckRow read_check(FactRow& row, const std::string& area) {
   CheckRow check;
   check.id = row.text("id");
@@ -67,6 +51,22 @@ CheckRow read_check(FactRow& row, const std::string& area) {
 }
 
 } // namespace
+
+CheckFix read_check_fix(FactRow& row) {
+  CheckFix fix;
+  fix.check = row.text("check");
+  fix.command = row.text_if("command");
+  if (std::string step = row.text_if("step"); !step.empty()) {
+    if (!fix.command.empty()) row.refuse("a fix has a command or a step, not both");
+    fix.prose = true;
+    fix.command = step;
+  }
+  if (fix.command.empty()) row.refuse("a fix needs a command or a step");
+  fix.safety = safety(row);
+  fix.on = row.list("on");
+  row.end();
+  return fix;
+}
 
 void read_areas(FactFile& file, CheckTables& tables) {
   for (const PackedRow& packed : file.rows("area")) {
@@ -94,7 +94,7 @@ void read_checks(FactFile& file, const std::string& area, CheckTables& tables) {
   }
   for (const PackedRow& packed : file.rows("fix")) {
     FactRow row(file, packed);
-    CheckFix fix = read_fix(row);
+    CheckFix fix = read_check_fix(row);
     auto at = std::find_if(tables.checks.begin() + static_cast<std::ptrdiff_t>(first),
                            tables.checks.end(),
                            [&](const CheckRow& check) { return check.id == fix.check; });

@@ -1,10 +1,13 @@
 #include "facts/facts.hpp"
 
 #include "facts/lint/lint.hpp"
+#include "facts/oom/oom.hpp"
 #include "facts/packed.hpp"
 #include "facts/pick/pick.hpp"
 #include "facts/readers.hpp"
 #include "facts/setup/setup.hpp"
+#include "facts/signatures/read_signatures.hpp"
+#include "facts/texts/texts.hpp"
 
 #include <mutex>
 
@@ -53,6 +56,9 @@ struct Facts::Tables {
   Lazy<CheckTables> checks;
   Lazy<LintTables> lint;
   Lazy<PickTables> pick;
+  Lazy<SignatureTables> signatures;
+  Lazy<TextTables> texts;
+  Lazy<OomTables> oom;
 
   // Reads one file with `use` and checks that nothing was left over.
   template <class F> std::optional<Error> read(const std::string& name, F use) {
@@ -193,6 +199,12 @@ Result<const std::vector<CapabilityLimits>*> Facts::capability_limits() const {
       .map([](const FeatureTables* t) { return &t->limits; });
 }
 
+Result<const TextTables*> Facts::texts() const {
+  return tables_->simple(tables_->texts, "texts.toml", read_texts);
+Result<const OomTables*> Facts::oom() const {
+  return tables_->simple(tables_->oom, "oom.toml", read_oom);
+}
+
 Result<const CheckTables*> Facts::checks() const {
   std::lock_guard lock(tables_->mutex);
   return tables_->checks.get([this]() -> Result<CheckTables> {
@@ -203,6 +215,23 @@ Result<const CheckTables*> Facts::checks() const {
       bool xids = area.id == "xid";
       auto use = [&](FactFile& f) { xids ? read_xids(f, made) : read_checks(f, area.id, made); };
       if (auto error = tables_->read(xids ? "xids.toml" : "checks/" + area.id + ".toml", use))
+        return tl::unexpected<Error>(*error);
+    }
+    return made;
+  });
+}
+
+Result<const SignatureTables*> Facts::signatures() const {
+  std::lock_guard lock(tables_->mutex);
+  return tables_->signatures.get([this]() -> Result<SignatureTables> {
+    SignatureTables made;
+    auto areas = [&](FactFile& f) { read_signature_areas(f, made); };
+    if (auto error = tables_->read("signatures.toml", areas)) return tl::unexpected<Error>(*error);
+    auto causes = [&](FactFile& f) { read_causes(f, made); };
+    if (auto error = tables_->read("causes.toml", causes)) return tl::unexpected<Error>(*error);
+    for (const SignatureArea& area : made.areas) {
+      auto use = [&](FactFile& f) { read_signatures(f, area.id, made); };
+      if (auto error = tables_->read("signatures/" + area.id + ".toml", use))
         return tl::unexpected<Error>(*error);
     }
     return made;

@@ -32,6 +32,7 @@ void read_frameworks(FactFile& file, std::vector<FrameworkBuild>& builds);
 void read_buildvars(FactFile& file, BuildTables& tables);
 void read_areas(FactFile& file, CheckTables& tables);
 void read_checks(FactFile& file, const std::string& area, CheckTables& tables);
+CheckFix read_check_fix(FactRow& row); // a row of [[fix]]
 void read_xids(FactFile& file, CheckTables& tables);
 void read_expected(FactFile& file, Expected& expected);
 void read_features(FactFile& file, FeatureTables& tables);

@@ -148,6 +148,12 @@ std::vector<std::string> FactRow::list(std::string_view key) {
   return items;
 }
 
+std::vector<std::string> FactRow::texts(std::string_view key) {
+  for (const PackedField& field : row_.fields)
+    if (field.key == key && field.kind == 's') return {text(key)};
+  return list(key);
+}
+
 std::vector<uint32_t> FactRow::counts(std::string_view key) {
   std::vector<uint32_t> items;
   const PackedField* field = take(key, 'l');

@@ -44,8 +44,9 @@ class FactRow {
   std::optional<uint32_t> count_if(std::string_view key);
   uint32_t count(std::string_view key); // required, a whole number
   bool flag(std::string_view key, bool otherwise = false);
-  Version version(std::string_view key);               // required
-  std::vector<std::string> list(std::string_view key); // empty when missing
+  Version version(std::string_view key);                // required
+  std::vector<std::string> list(std::string_view key);  // empty when missing
+  std::vector<std::string> texts(std::string_view key); // one text, or a list of them
   std::vector<uint32_t> counts(std::string_view key);
   std::vector<double> numbers(std::string_view key);
   std::optional<std::vector<Target>> targets_if(std::string_view key);

@@ -12,49 +12,21 @@ namespace {
 
 constexpr size_t kSuggestions = 5;
 
-// Placeholders as a reader understands them: "{module}" becomes "MODULE".
-std::string readable(const std::string& text) {
-  std::string result;
-  bool inside = false;
-  for (char c : text) {
-    if (c == '{' || c == '}')
-      inside = c == '{';
-    else if (inside && c >= 'a' && c <= 'z')
-      result += static_cast<char>(c - 'a' + 'A');
-    else
-      result += c;
-  }
-  return result;
-}
-
 void add_row(Table& table, const std::string& name, const std::string& text) {
   if (!text.empty()) table.rows.push_back({{name}, {text}});
 }
 
-std::string fix_text(const CheckFix& fix) {
-  std::string text = readable(fix.command) + "  (" + safety_name(fix.safety);
-  return text + (fix.on.empty() ? ")" : "; on " + joined(fix.on) + ")");
+// "{nvcc.version}": a dot within braces.
+bool names_fact(std::string_view text) {
+  size_t open = text.find('{');
+  size_t close = open == std::string_view::npos ? open : text.find('}', open);
+  return close != std::string_view::npos &&
+         text.substr(open, close - open).find('.') != std::string_view::npos;
 }
 
-Report explain_check(const CheckRow& row) {
-  Report report;
-  report.state = State::info;
-  report.verdict = row.id + ": " + readable(row.title);
-  Table table;
-  table.columns = {{""}, {"", Align::left, true}};
-  add_row(table, "asks", row.asks);
-  add_row(table, "severity", severity_name(row.severity) + ", mended by: " + row.blame);
-  add_row(table, "why", readable(row.cause));
-  add_row(table, "mind", row.note);
-  for (size_t i = 0; i < row.fixes.size(); ++i)
-    add_row(table, i ? "" : "mend", fix_text(row.fixes[i]));
-  add_row(table, "NVIDIA's word", row.action);
-  add_row(table, "kernel log", row.log);
-  add_row(table, "explains", joined(row.symptoms));
-  add_row(table, "hides", joined(row.hides));
-  add_row(table, "source", row.source);
-  report.tables.push_back(std::move(table));
-  return report;
+std::string fix_text(const CheckFix& fix) {
+  std::string text = readable_text(fix.command) + "  (" + safety_name(fix.safety);
+  return text + (fix.on.empty() ? ")" : "; on " + joined(fix.on) + ")");
 }
 
 Report explain_symptom(const Symptom& symptom, const CheckTables& tables) {
@@ -72,6 +44,57 @@ Report explain_symptom(const Symptom& symptom, const CheckTables& tables) {
 }
 
 } // namespace
+
+std::string readable_text(const std::string& text) {
+  std::string result;
+  bool inside = false, choice = false, second = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (text.compare(i, 2, "[?") == 0) {
+      choice = true;
+      ++i;
+      // What names a fact of a machine has words for when it is not known.
+      std::string_view first =
+          std::string_view(text).substr(i + 1, text.find_first_of("|]", i) - i);
+      if (size_t bar = text.find_first_of("|]", i); names_fact(first) && bar != std::string::npos)
+        i = text[bar] == '|' ? bar : bar - 1;
+    } else if (choice && c == ']') {
+      choice = second = false;
+    } else if (choice && c == '|') {
+      second = true;
+    } else if (second) {
+      continue; // the words for when nothing is known
+    } else if (c == '{' || c == '}') {
+      inside = c == '{';
+    } else if (inside && c >= 'a' && c <= 'z') {
+      result += static_cast<char>(c - 'a' + 'A');
+    } else {
+      result += c;
+    }
+  }
+  return result;
+}
+
+Report explain_check(const CheckRow& row) {
+  Report report;
+  report.state = State::info;
+  report.verdict = row.id + ": " + readable_text(row.title);
+  Table table;
+  table.columns = {{""}, {"", Align::left, true}};
+  add_row(table, "asks", row.asks);
+  add_row(table, "severity", severity_name(row.severity) + ", mended by: " + row.blame);
+  add_row(table, "why", readable_text(row.cause));
+  add_row(table, "mind", row.note);
+  for (size_t i = 0; i < row.fixes.size(); ++i)
+    add_row(table, i ? "" : "mend", fix_text(row.fixes[i]));
+  add_row(table, "NVIDIA's word", row.action);
+  add_row(table, "kernel log", row.log);
+  add_row(table, "explains", joined(row.symptoms));
+  add_row(table, "hides", joined(row.hides));
+  add_row(table, "source", row.source);
+  report.tables.push_back(std::move(table));
+  return report;
+}
 
 Result<Report> explain_id(const std::string& id, const CheckTables& tables) {
   for (const CheckRow& row : tables.checks)

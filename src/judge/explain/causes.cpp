@@ -1,0 +1,239 @@
+#include "judge/explain/causes.hpp"
+
+#include "base/text.hpp"
+#include "judge/doctor/explain_check.hpp"
+#include "judge/explain/fields.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+namespace gpuvet {
+namespace {
+
+using Fields = std::map<std::string, std::string>;
+
+// What these look at changes from minute to minute: that it is in order now proves nothing about
+// the time of the message.
+constexpr std::array<std::string_view, 4> kMomentary = {"processes", "hardware", "xid", "fabric"};
+
+const CheckRow* find_cause(const std::string& id, const Surround& around) {
+  for (const CheckRow& row : around.checks->checks)
+    if (row.id == id) return &row;
+  for (const CheckRow& row : around.signatures->causes)
+    if (row.id == id) return &row;
+  return nullptr;
+}
+
+// All conditions together: one that is false decides, then one that is unknown.
+struct Together {
+  Truth truth = Truth::yes;
+  bool hearsay = false;
+  std::vector<std::string> shown, missing;
+};
+
+void add_once(std::vector<std::string>& list, const std::string& text) {
+  if (!text.empty() && std::find(list.begin(), list.end(), text) == list.end())
+    list.push_back(text);
+}
+
+Together judge_all(const std::vector<Condition>& conditions, const Evidence& evidence) {
+  Together all;
+  for (const Condition& condition : conditions) {
+    ConditionAnswer answer = judge_condition(condition, evidence);
+    add_once(all.missing, answer.missing_fact);
+    if (answer.truth == Truth::yes) {
+      add_once(all.shown, answer.shown);
+      all.hearsay = all.hearsay || answer.hearsay;
+    } else if (answer.truth == Truth::no || all.truth == Truth::yes) {
+      all.truth = answer.truth;
+    }
+  }
+  return all;
+}
+
+void confirm_by_check(const CheckResult& check, const std::string& where, PossibleCause& cause) {
+  cause.state = check.outcome.missing.empty() ? CauseState::confirmed : CauseState::likely;
+  add_once(cause.evidence, where + check.title);
+  for (const std::string& line : check.outcome.evidence)
+    add_once(cause.evidence, line);
+  cause.why = check.cause;
+  cause.fixes = check.fixes;
+}
+
+// What the doctor says of this machine about a cause that is a check of his.
+void ask_doctor(const Surround& around, PossibleCause& cause) {
+  const CheckResult* check = find_check(around.doctor, cause.row->id);
+  if (!check) return;
+  bool momentary =
+      std::find(kMomentary.begin(), kMomentary.end(), cause.row->area) != kMomentary.end();
+  if (check->outcome.answer == Answer::fires) {
+    confirm_by_check(*check, "this machine: ", cause);
+  } else if (cause.state == CauseState::open && !momentary &&
+             check->outcome.answer != Answer::unknown) {
+    cause.state = CauseState::excluded;
+    cause.unlike = "this machine: " + check->outcome.why;
+  }
+}
+
+void ask_text_machine(const Surround& around, PossibleCause& cause) {
+  const CheckResult* check = find_check(around.text_machine, cause.row->id);
+  if (check && check->outcome.answer == Answer::fires)
+    confirm_by_check(*check, "the machine in the text: ", cause);
+}
+
+void judge_conditions(const CauseCandidate& candidate, const Evidence& evidence, bool alone,
+                      PossibleCause& cause) {
+  for (const Condition& condition : candidate.exclude) {
+    ConditionAnswer answer = judge_condition(condition, evidence);
+    add_once(cause.missing, answer.missing_fact);
+    if (answer.truth != Truth::yes) continue;
+    cause.state = CauseState::excluded;
+    cause.unlike = answer.shown.empty() ? "the message itself" : answer.shown;
+    return;
+  }
+  Together sure = judge_all(candidate.confirm, evidence);
+  Together maybe = judge_all(candidate.likely, evidence);
+  bool can_be_sure = !candidate.confirm.empty() || (alone && candidate.likely.empty());
+  if (can_be_sure && sure.truth == Truth::yes) {
+    cause.state = sure.hearsay ? CauseState::likely : CauseState::confirmed;
+    cause.evidence = std::move(sure.shown);
+  } else if (!candidate.likely.empty() && maybe.truth == Truth::yes) {
+    cause.state = CauseState::likely;
+    cause.evidence = std::move(maybe.shown);
+  }
+  if (cause.state == CauseState::confirmed) {
+    cause.missing.clear();
+    return;
+  }
+  for (const std::string& name : sure.missing)
+    add_once(cause.missing, name);
+  for (const std::string& name : maybe.missing)
+    add_once(cause.missing, name);
+}
+
+bool fits_system(const CheckFix& fix, const std::set<std::string>& tags) {
+  return fix.on.empty() || tags.empty() ||
+         std::any_of(fix.on.begin(), fix.on.end(),
+                     [&](const std::string& tag) { return tags.count(tag) > 0; });
+}
+
+// The message's own ways out first. One that names what is not known is for another case; where all
+// of the cause's do, they are told with the names in capitals.
+std::vector<Fix> fixes_for(const CauseCandidate& candidate, const CheckRow& row,
+                           const Fields& fields, const std::set<std::string>& tags) {
+  std::vector<Fix> fixes, open;
+  for (const std::string& text : candidate.mend)
+    if (can_fill(text, fields)) fixes.push_back({fill_text(text, fields), false, Safety::safe});
+  for (const CheckFix& fix : row.fixes) {
+    if (!fits_system(fix, tags)) continue;
+    bool filled = can_fill(fix.command, fields);
+    std::string text = filled ? fill_text(fix.command, fields) : readable_text(fix.command);
+    if (!fix.on.empty() && tags.empty()) text += fmt::format("  (on {})", joined(fix.on, " or "));
+    // "{install}" alone is worked out by the doctor's check: it says nothing without it.
+    if (!filled && fix.command.starts_with('{') && fix.command.find(' ') == std::string::npos)
+      continue;
+    (filled ? fixes : open).push_back({std::move(text), fix.prose, fix.safety});
+  }
+  return fixes.empty() ? open : fixes;
+}
+
+// The texts of rows may name fields that only the doctor's check gives; then the row's own words
+// would have holes, and its cause without them says enough.
+std::string title_of(const CauseCandidate& candidate, const CheckRow& row, const Fields& fields) {
+  if (!candidate.title.empty()) return fill_text(candidate.title, fields);
+  return fill_text(row.title, fields);
+}
+
+// A cause may stand in several rows, each with its own conditions: the best of them speaks for it.
+void take_cause(PossibleCause cause, std::vector<PossibleCause>& causes) {
+  for (PossibleCause& known : causes) {
+    if (known.row != cause.row) continue;
+    std::vector<std::string> missing = known.missing;
+    if (cause.state < known.state) known = std::move(cause);
+    if (known.state != CauseState::confirmed)
+      for (const std::string& name : missing)
+        add_once(known.missing, name);
+    return;
+  }
+  causes.push_back(std::move(cause));
+}
+
+bool of_one_cause(const std::vector<CauseCandidate>& candidates) {
+  return std::all_of(candidates.begin(), candidates.end(), [&](const CauseCandidate& candidate) {
+    return candidate.cause == candidates.front().cause;
+  });
+}
+
+void split_off_excluded(ExplainedMessage& explained) {
+  auto stays = [](const PossibleCause& cause) { return cause.state != CauseState::excluded; };
+  auto out = std::stable_partition(explained.causes.begin(), explained.causes.end(), stays);
+  explained.excluded.assign(std::make_move_iterator(out),
+                            std::make_move_iterator(explained.causes.end()));
+  explained.causes.erase(out, explained.causes.end());
+}
+
+void weigh(ExplainedMessage& explained) {
+  split_off_excluded(explained);
+  auto better = [](const PossibleCause& a, const PossibleCause& b) { return a.state < b.state; };
+  std::stable_sort(explained.causes.begin(), explained.causes.end(), better);
+  if (explained.causes.empty()) return;
+  CauseState best = explained.causes.front().state;
+  auto of_best = static_cast<size_t>(
+      std::count_if(explained.causes.begin(), explained.causes.end(),
+                    [&](const PossibleCause& cause) { return cause.state == best; }));
+  if (best == CauseState::confirmed)
+    explained.confidence = Confidence::certain;
+  else if (of_best == 1 && (best == CauseState::likely || explained.causes.size() == 1))
+    explained.confidence = Confidence::likely;
+  else
+    explained.confidence = Confidence::one_of;
+}
+
+} // namespace
+
+std::map<std::string, std::string> fact_words(const SignatureTables& tables,
+                                              const FactView& known) {
+  Fields words;
+  for (const AskableFact& fact : tables.facts) {
+    std::vector<KnownFact> values = known.of(fact.name);
+    if (values.size() == 1) words.emplace(fact.name, values.front().value);
+  }
+  return words;
+}
+
+ExplainedMessage weigh_causes(const Message& message, const Surround& around) {
+  const Signature& signature = *message.signature;
+  ExplainedMessage explained;
+  explained.message = &message;
+  Fields fields = message.fields;
+  derive_fields(fields, *around.facts);
+  Evidence evidence{&fields, around.known, around.messages, around.doctor,
+                    message.lines.front().text};
+  Fields words = fields;
+  words.insert(around.words->begin(), around.words->end());
+  explained.says = fill_text(signature.says, words);
+  explained.misleading = fill_text(signature.misleading, words);
+  std::set<std::string> tags = system_tags(*around.known);
+  bool alone = of_one_cause(signature.candidates);
+  for (const CauseCandidate& candidate : signature.candidates) {
+    PossibleCause cause;
+    cause.row = find_cause(fill_text(candidate.cause, fields), around);
+    if (!cause.row) continue;
+    cause.title = title_of(candidate, *cause.row, words);
+    cause.why = fill_text(cause.row->cause, words);
+    cause.fixes = fixes_for(candidate, *cause.row, words, tags);
+    judge_conditions(candidate, evidence, alone, cause);
+    if (cause.state == CauseState::open || cause.state == CauseState::likely) {
+      ask_text_machine(around, cause);
+      ask_doctor(around, cause);
+    }
+    take_cause(std::move(cause), explained.causes);
+  }
+  weigh(explained);
+  return explained;
+}
+
+} // namespace gpuvet
