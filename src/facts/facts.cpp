@@ -2,6 +2,7 @@
 
 #include "facts/packed.hpp"
 #include "facts/readers.hpp"
+#include "facts/texts/texts.hpp"
 
 #include <mutex>
 
@@ -47,6 +48,7 @@ struct Facts::Tables {
   Lazy<FeatureTables> features;
   Lazy<Expected> expected;
   Lazy<CheckTables> checks;
+  Lazy<TextTables> texts;
 
   // Reads one file with `use` and checks that nothing was left over.
   template <class F> std::optional<Error> read(const std::string& name, F use) {
@@ -177,6 +179,10 @@ Result<const std::vector<Feature>*> Facts::features() const {
 Result<const std::vector<CapabilityLimits>*> Facts::capability_limits() const {
   return tables_->simple(tables_->features, "features.toml", read_features)
       .map([](const FeatureTables* t) { return &t->limits; });
+}
+
+Result<const TextTables*> Facts::texts() const {
+  return tables_->simple(tables_->texts, "texts.toml", read_texts);
 }
 
 Result<const CheckTables*> Facts::checks() const {
