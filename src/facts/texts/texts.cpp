@@ -37,6 +37,7 @@ TextRow text_of(FactRow& row, const TextTables& tables) {
   text.gives = row.list("gives");
   text.said = row.flag("said");
   text.head = row.flag("head");
+  text.alone = row.flag("alone");
   text.words = row.flag("words");
   text.example = row.text("example");
   text.expect = row.list("expect");

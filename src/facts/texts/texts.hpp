@@ -30,12 +30,14 @@ struct TextSection {
 // form it is to take: {size|MiB}. Where a group took no part or is empty, there is no fact. Names
 // that begin with '@' are not facts by themselves: facts_in_text.cpp lists them.
 struct TextRow {
-  std::string pattern;               // RE2
-  std::vector<std::string> literals; // of 4 bytes at least; one of them is in each line that matches
+  std::string pattern; // RE2
+  std::vector<std::string>
+      literals;                // of 4 bytes at least; one of them is in each line that matches
   std::vector<std::string> in; // sections; empty: anywhere. Inside, literals are not needed
   std::vector<std::string> gives;
-  bool said = false; // words of a person, not of a program: counts less
-  bool head = false; // its literals are common words: only looked for where reports are pasted
+  bool said = false;  // words of a person, not of a program: counts less
+  bool head = false;  // its literals are common words: only looked for where reports are pasted
+  bool alone = false; // where it matches, the rest of what is said does not count
   bool words = false; // the pattern is that of one word, tried on each of the line
   std::string example;
   std::vector<std::string> expect; // what the example gives: "driver.version=535.104.05"

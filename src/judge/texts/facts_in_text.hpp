@@ -29,8 +29,8 @@ class FactsInText {
   FactsInText(FactsInText&&) noexcept;
   FactsInText& operator=(FactsInText&&) noexcept;
 
-  // A plain line (without colours, time stamps, prefixes) and its number. Of a long log those beyond
-  // its head may be left out that hold none of fact_literals().
+  // A plain line (without colours, time stamps, prefixes) and its number. Of a long log those
+  // beyond its head may be left out that hold none of fact_literals().
   void line(std::string_view text, uint64_t number);
 
   // So far, in the order of the lines; each value of a name once, at most kMostFacts. `where` is
@@ -38,7 +38,8 @@ class FactsInText {
   const std::vector<KnownFact>& facts() const;
 
   // The same as the doctor's machine, as far as its fields allow; what the text does not tell is
-  // unknown ("not in the text"). Only what fires on it counts: an "ok" may be for want of knowledge.
+  // unknown ("not in the text"). Only what fires on it counts: an "ok" may be for want of
+  // knowledge.
   Machine machine() const;
 
   static constexpr size_t kMostFacts = 4096;
