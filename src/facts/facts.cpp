@@ -59,6 +59,7 @@ struct Facts::Tables {
   Lazy<SignatureTables> signatures;
   Lazy<TextTables> texts;
   Lazy<OomTables> oom;
+  Lazy<TextTables> texts;
 
   // Reads one file with `use` and checks that nothing was left over.
   template <class F> std::optional<Error> read(const std::string& name, F use) {
