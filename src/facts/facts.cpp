@@ -59,7 +59,6 @@ struct Facts::Tables {
   Lazy<SignatureTables> signatures;
   Lazy<TextTables> texts;
   Lazy<OomTables> oom;
-  Lazy<TextTables> texts;
 
   // Reads one file with `use` and checks that nothing was left over.
   template <class F> std::optional<Error> read(const std::string& name, F use) {
@@ -164,8 +163,12 @@ Result<const Expected*> Facts::expected() const {
 
 Result<const SetupTables*> Facts::setup() const {
   return tables_->simple(tables_->setup, "setup.toml", read_setup);
+}
+
 Result<const LintTables*> Facts::lint() const {
   return tables_->simple(tables_->lint, "lint.toml", read_lint);
+}
+
 Result<const PickTables*> Facts::pick() const {
   return tables_->simple(tables_->pick, "pick.toml", read_pick);
 }
@@ -202,6 +205,8 @@ Result<const std::vector<CapabilityLimits>*> Facts::capability_limits() const {
 
 Result<const TextTables*> Facts::texts() const {
   return tables_->simple(tables_->texts, "texts.toml", read_texts);
+}
+
 Result<const OomTables*> Facts::oom() const {
   return tables_->simple(tables_->oom, "oom.toml", read_oom);
 }
