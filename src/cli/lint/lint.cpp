@@ -73,13 +73,18 @@ bool is_flagged(const LintedFile& file) {
                      [](const LintFinding& finding) { return finding.level != LintLevel::note; });
 }
 
+// What was found, and in how much: "nothing to mend" where nothing was read would be no answer.
 std::string verdict_of(const LintInputs& inputs) {
-  std::string files =
-      inputs.looked_at == 1 ? "one build file" : fmt::format("{} build files", inputs.looked_at);
-  if (inputs.files.size() == 1 && inputs.files.front().kind == BuildFileKind::arguments &&
-      inputs.looked_at == 1)
-    return finding_counts(inputs.files);
-  return fmt::format("{} in {}", finding_counts(inputs.files), files);
+  if (inputs.settings == 0 && inputs.files.empty())
+    return fmt::format("no setting of GPU architectures in {} build file{}", inputs.looked_at,
+                       inputs.looked_at == 1 ? "" : "s");
+  std::string verdict = fmt::format(
+      "{}: {} setting{} in {} build file{}", finding_counts(inputs.files), inputs.settings,
+      inputs.settings == 1 ? "" : "s", inputs.looked_at, inputs.looked_at == 1 ? "" : "s");
+  if (inputs.unresolved > 0)
+    verdict += fmt::format(", {} of them with values from outside, which are not judged",
+                           inputs.unresolved);
+  return verdict;
 }
 
 bool says_yes() {
@@ -127,7 +132,7 @@ int run_fix(const LintCliOptions& options, const LintInputs& inputs, const Conte
 
 void print_text(const LintInputs& inputs, const Context& context) {
   TextStyle style{context.out.colour, context.out.width};
-  fmt::print("{}\n", verdict_of(inputs));
+  fmt::print("{}\n", wrap(verdict_of(inputs), context.out.width, 0));
   size_t fixable = 0;
   for (const LintedFile& file : inputs.files) {
     fmt::print("\n");

@@ -51,6 +51,8 @@ std::string lint_json(const LintInputs& inputs, const std::string& verdict) {
   set(root, "gpuvet", json_of(GPUVET_VERSION));
   set(root, "verdict", json_of(verdict));
   set(root, "files_read", json_of(uint64_t{inputs.looked_at}));
+  set(root, "settings", json_of(uint64_t{inputs.settings}));
+  set(root, "settings_with_outside_values", json_of(uint64_t{inputs.unresolved}));
   Json files = json_list();
   for (const LintedFile& file : inputs.files) {
     Json one = json_object();
