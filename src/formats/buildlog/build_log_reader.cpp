@@ -2,7 +2,6 @@
 
 #include "base/text.hpp"
 #include "formats/buildfile/shell_words.hpp"
-#include "formats/log_text/log_text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -204,6 +203,21 @@ void take_detection(BuildLog& log, std::string_view line) {
     if (size_t at = line.find(text); at != line.npos) remark(log, log.detected, line.substr(at));
 }
 
+// Without terminal sequences (ESC [ ... letter). What else stands before a command, such as a
+// timestamp, is a word like others.
+std::string_view without_colours(std::string_view line, std::string& room) {
+  if (line.find('\x1b') == line.npos) return line;
+  for (size_t i = 0; i < line.size(); ++i) {
+    if (line[i] != '\x1b') {
+      room += line[i];
+      continue;
+    }
+    size_t end = line.find_first_not_of("[0123456789;?", i + 1);
+    i = end == line.npos ? line.size() : end;
+  }
+  return room;
+}
+
 // Is it worth being cut into words?
 bool is_candidate(std::string_view line) {
   for (std::string_view part : {"arch", "code=", "nvcc", "--image", "sm_"})
@@ -220,7 +234,7 @@ void take_words(BuildLog& log, std::string_view line) {
   text.from.assign(text.text.size(), 0);
   // Several commands may stand in one line: "cd x && nvcc ...".
   for (const ShellCommand& shell :
-       shell_commands(text, list ? ShellDialect::words : ShellDialect::script)) {
+       shell_commands(text, list ? ShellDialect::words : ShellDialect::log)) {
     std::vector<std::string> words;
     for (const ShellWord& word : shell.words)
       words.push_back(word.text);
@@ -291,7 +305,7 @@ void BuildLogReader::take(std::string_view raw) {
                      raw.find("CAPABILITIES") != raw.npos || raw.find("GPU detection") != raw.npos;
   if (!interesting) return;
   std::string room;
-  std::string_view line = plain_line(raw, room);
+  std::string_view line = without_colours(raw, room);
   if (take_refusal(log_, line)) return;
   take_detection(log_, line);
   take_asked(log_, line);
