@@ -112,6 +112,32 @@ def check_fix(gpuvet, folder, fixed, before, fixable):
     return problems
 
 
+def check_examples(gpuvet):
+    """Each rule speaks about its own example."""
+    done = subprocess.run([gpuvet, "arch", "lint", "--rules", "--json"], text=True,
+                          capture_output=True, check=True)
+    problems = []
+    for rule in json.loads(done.stdout)["rules"]:
+        if not rule["example"]:
+            continue
+        with tempfile.TemporaryDirectory() as work:
+            path = os.path.join(work, rule["file"])
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(rule["example"] + "\n")
+            report = json.loads(run(gpuvet, work, "--json").stdout)
+        found = [one for file in report["files"] for one in file["findings"]
+                 if one["rule"] == rule["id"]]
+        if not found:
+            problems.append(f"rule {rule['id']} does not speak about its example")
+        for one in found:
+            if one["level"] != rule["severity"] and rule["id"] != "cmake-too-old":
+                problems.append(f"rule {rule['id']}: {one['level']} instead of {rule['severity']}")
+            if one["fix"] and not rule["fixes"]:
+                problems.append(f"rule {rule['id']} has a fix and says that it has none")
+    return problems
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     options.add_argument("--gpuvet", required=True, help="the program under test")
@@ -138,6 +164,9 @@ def main():
         for problem in problems:
             print(f"{name}: {problem}")
         failed += bool(problems)
+    for problem in [] if arguments.names else check_examples(gpuvet):
+        print(problem)
+        failed += 1
     print(f"{len(names)} projects, {correct} of them correct, {len(rules)} rules broken; "
           f"{failed} failed")
     if not arguments.names and (len(names) < 80 or correct < 30 or len(rules) < KINDS):

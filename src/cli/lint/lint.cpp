@@ -23,7 +23,7 @@ namespace {
 struct LintCliOptions {
   std::vector<std::string> names, gpus;
   std::string toolkit;
-  bool json = false, sarif = false, fix = false, diff = false, yes = false;
+  bool json = false, sarif = false, fix = false, diff = false, yes = false, rules = false;
 };
 
 int complain(const Error& error) {
@@ -73,13 +73,18 @@ bool is_flagged(const LintedFile& file) {
                      [](const LintFinding& finding) { return finding.level != LintLevel::note; });
 }
 
+// What was found, and in how much: "nothing to mend" where nothing was read would be no answer.
 std::string verdict_of(const LintInputs& inputs) {
-  std::string files =
-      inputs.looked_at == 1 ? "one build file" : fmt::format("{} build files", inputs.looked_at);
-  if (inputs.files.size() == 1 && inputs.files.front().kind == BuildFileKind::arguments &&
-      inputs.looked_at == 1)
-    return finding_counts(inputs.files);
-  return fmt::format("{} in {}", finding_counts(inputs.files), files);
+  if (inputs.settings == 0 && inputs.files.empty())
+    return fmt::format("no setting of GPU architectures in {} build file{}", inputs.looked_at,
+                       inputs.looked_at == 1 ? "" : "s");
+  std::string verdict = fmt::format(
+      "{}: {} setting{} in {} build file{}", finding_counts(inputs.files), inputs.settings,
+      inputs.settings == 1 ? "" : "s", inputs.looked_at, inputs.looked_at == 1 ? "" : "s");
+  if (inputs.unresolved > 0)
+    verdict += fmt::format(", {} of them with values from outside, which are not judged",
+                           inputs.unresolved);
+  return verdict;
 }
 
 bool says_yes() {
@@ -127,7 +132,7 @@ int run_fix(const LintCliOptions& options, const LintInputs& inputs, const Conte
 
 void print_text(const LintInputs& inputs, const Context& context) {
   TextStyle style{context.out.colour, context.out.width};
-  fmt::print("{}\n", verdict_of(inputs));
+  fmt::print("{}\n", wrap(verdict_of(inputs), context.out.width, 0));
   size_t fixable = 0;
   for (const LintedFile& file : inputs.files) {
     fmt::print("\n");
@@ -142,7 +147,19 @@ void print_text(const LintInputs& inputs, const Context& context) {
                fixable, fixable == 1 ? "has" : "have", fixable == 1 ? "it" : "them");
 }
 
+int print_rules(const LintCliOptions& options, const Context& context) {
+  auto tables = context.facts.lint();
+  if (!tables) return complain(tables.error());
+  if (options.json)
+    fmt::print("{}", rules_json(**tables));
+  else
+    fmt::print("{}",
+               render_terminal(rules_report(**tables), {context.out.colour, context.out.width}));
+  return exit_code::ok;
+}
+
 int run_lint(const LintCliOptions& options, const Context& context) {
+  if (options.rules) return print_rules(options, context);
   if (options.names.empty())
     return complain({"name a file, a folder or a setting (see gpuvet arch lint --help)", ""});
   if ((options.fix || options.diff) && (options.json || options.sarif))
@@ -191,6 +208,8 @@ std::function<int(Context&)> define_arch_lint(CLI::App& app) {
                "show and write the changes that have one right answer; asks first");
   app.add_flag("--yes", options->yes, "with --fix: write without asking");
   app.add_flag("--diff", options->diff, "only show what --fix would write");
+  app.add_flag("--rules", options->rules,
+               "list the rules; with --json: their examples and sources");
   app.footer("Exit status: 0 nothing but notes, 1 something is wrong (with --fix: changes were not "
              "written, with --diff: there are some), 2 bad usage or unreadable input.");
   return [options](Context& context) { return run_lint(*options, context); };

@@ -41,6 +41,14 @@ std::optional<BuildFileKind> kind_by_content(std::string_view path, std::string_
   return std::nullopt;
 }
 
+void count_settings(const BuildFile& file, const LintTables& tables, LintInputs& found) {
+  for (const BuildSetting& setting : file.settings) {
+    if (!variable_of(setting, tables)) continue;
+    ++found.settings;
+    if (!setting.known) ++found.unresolved;
+  }
+}
+
 class Reader {
  public:
   Reader(const LintFacts& facts, const LintAsked& asked) : facts_(facts), asked_(asked) {}
@@ -106,6 +114,7 @@ class Reader {
     ++found.looked_at;
     if (!may_set_architectures(text)) return;
     BuildFile file = read_build_file(kind, text);
+    count_settings(file, facts_.tables, found);
     std::vector<LintFinding> findings = lint_file(file, facts_, asked_);
     if (findings.empty()) return;
     found.files.push_back({path, std::move(text), kind, file.settings.size(), std::move(findings)});
@@ -142,6 +151,7 @@ LintInputs read_lint_inputs(const std::vector<std::string>& names, const LintFac
            std::any_of(facts.wrong.begin(), facts.wrong.end(),
                        [&](const WrongVariable& wrong) { return wrong.name == setting.name; });
   ++found.looked_at;
+  count_settings(file, facts.tables, found);
   std::vector<LintFinding> findings = lint_file(file, facts, asked);
   if (!any && findings.empty()) {
     found.errors.push_back({"neither a file nor a setting that gpuvet knows, such as "

@@ -10,8 +10,9 @@ namespace gpuvet {
 struct LintInputs {
   std::vector<LintedFile> files; // with findings
   std::vector<Error> errors;
-  size_t looked_at = 0; // build files
-  std::vector<std::string> notes;
+  size_t looked_at = 0;  // build files
+  size_t settings = 0;   // of GPU architectures, in them
+  size_t unresolved = 0; // of those: they hold values from outside the file
 };
 
 LintInputs read_lint_inputs(const std::vector<std::string>& names, const LintFacts& facts,

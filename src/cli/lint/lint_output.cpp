@@ -51,6 +51,8 @@ std::string lint_json(const LintInputs& inputs, const std::string& verdict) {
   set(root, "gpuvet", json_of(GPUVET_VERSION));
   set(root, "verdict", json_of(verdict));
   set(root, "files_read", json_of(uint64_t{inputs.looked_at}));
+  set(root, "settings", json_of(uint64_t{inputs.settings}));
+  set(root, "settings_with_outside_values", json_of(uint64_t{inputs.unresolved}));
   Json files = json_list();
   for (const LintedFile& file : inputs.files) {
     Json one = json_object();
@@ -90,6 +92,37 @@ std::string lint_sarif(const LintInputs& inputs, const LintTables& tables) {
                          words ? 0 : finding.at.column});
     }
   return write_sarif("arch lint", rules, results);
+}
+
+std::string rules_json(const LintTables& tables) {
+  Json root = json_object();
+  set(root, "schema", json_of("gpuvet-lint-rules/1"));
+  Json rules = json_list();
+  for (const LintRule& rule : tables.rules) {
+    Json one = json_object();
+    set(one, "id", json_of(rule.id));
+    set(one, "severity", json_of(rule.severity));
+    set(one, "asks", json_of(rule.asks));
+    set(one, "fixes", json_of(rule.fixes));
+    set(one, "file", json_of(rule.file));
+    set(one, "example", json_of(rule.example));
+    set(one, "source", json_of(rule.source));
+    rules.items.push_back(std::move(one));
+  }
+  set(root, "rules", std::move(rules));
+  return write_json(root);
+}
+
+Report rules_report(const LintTables& tables) {
+  Report report;
+  report.state = State::ok;
+  Table table;
+  table.columns = {{"rule"}, {"severity"}, {"--fix"}, {"asks", Align::left, true}};
+  for (const LintRule& rule : tables.rules)
+    table.rows.push_back({{rule.id}, {rule.severity}, {rule.fixes ? "yes" : "no"}, {rule.asks}});
+  report.verdict = std::to_string(tables.rules.size()) + " rules";
+  report.tables.push_back(std::move(table));
+  return report;
 }
 
 FixedText fixed_text(const LintedFile& file) {

@@ -19,6 +19,7 @@ std::function<int(Context&)> define_arch(CLI::App& app) {
     runs->emplace_back(sub, define(*sub));
   };
   add("lint", "find wrong GPU architectures in build files", define_arch_lint);
+  add("log", "tell which GPU architectures a build made, from its log", define_arch_log);
   return [runs](Context& context) {
     for (const auto& [sub, run] : *runs)
       if (sub->parsed()) return run(context);

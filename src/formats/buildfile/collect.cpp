@@ -108,12 +108,12 @@ Collector::Collector(BuildFileKind kind, std::string_view text) : bytes_(text), 
   file.kind = kind;
 }
 
-void Collector::define(std::string_view name, const Written& value) {
-  definitions_[std::string(name)].push_back(value);
+void Collector::define(std::string_view name, const Written& value, bool fallback) {
+  definitions_[std::string(name)].push_back({value, fallback});
 }
 
 BuildSetting* Collector::variable(std::string_view name, const Written& value, const How& how) {
-  define(name, value);
+  define(name, value, how.fallback);
   if (!sets_architectures(name)) return nullptr;
   BuildSetting setting;
   setting.name = name;
@@ -155,7 +155,7 @@ void Collector::publishes(const MappedText& text) {
       {{}, text.text, lines_.place(text.offset(0), text.offset(text.text.size())), false});
 }
 
-const std::vector<Written>* Collector::defined(std::string_view name) const {
+const std::vector<Collector::Definition>* Collector::defined(std::string_view name) const {
   if (name.starts_with("env.")) name.remove_prefix(4);
   auto found = definitions_.find(name);
   return found == definitions_.end() ? nullptr : &found->second;
@@ -179,7 +179,7 @@ std::vector<Collector::Value> Collector::resolve(const Written& start) const {
         done.push_back(std::move(value));
         continue;
       }
-      const std::vector<Written>* values = defined(reference->name);
+      const std::vector<Definition>* values = defined(reference->name);
       if (!values && !reference->has_fallback) {
         value.known = false;
         done.push_back(std::move(value));
@@ -193,8 +193,9 @@ std::vector<Collector::Value> Collector::resolve(const Written& start) const {
              true,
              value.several});
       else
-        for (const Written& one : *values)
-          next.push_back({one, true, true, value.fallback, value.several || values->size() > 1});
+        for (const Definition& one : *values)
+          next.push_back({one.value, true, true, value.fallback || one.fallback,
+                          value.several || values->size() > 1});
     }
     open = std::move(next);
     if (open.size() + done.size() > 64) break;

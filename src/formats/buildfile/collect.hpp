@@ -35,7 +35,7 @@ class Collector {
     size_t name_begin = 0, name_end = 0; // in the file; equal: not written out
   };
   BuildSetting* variable(std::string_view name, const Written& value, const How& how);
-  void define(std::string_view name, const Written& value);
+  void define(std::string_view name, const Written& value, bool fallback = false);
   // An option of nvcc, clang or a build script.
   BuildSetting* option(std::string_view name, const Written& value, std::string_view command);
 
@@ -66,12 +66,16 @@ class Collector {
   bool argument(const Written& word, std::string_view command, bool& wants_value);
   void note_publishing(const std::vector<Written>& list);
   std::vector<Value> resolve(const Written& written) const;
-  const std::vector<Written>* defined(std::string_view name) const;
+  struct Definition {
+    Written value;
+    bool fallback = false; // a default that the outside may replace
+  };
+  const std::vector<Definition>* defined(std::string_view name) const;
 
   std::string_view bytes_;
   LineIndex lines_;
   std::vector<Pending> pending_;
-  std::map<std::string, std::vector<Written>, std::less<>> definitions_;
+  std::map<std::string, std::vector<Definition>, std::less<>> definitions_;
   int depth_ = 0; // of commands inside values
 };
 

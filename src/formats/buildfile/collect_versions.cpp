@@ -110,11 +110,11 @@ void Collector::image(const MappedText& name) {
     bool braces = whole.text.compare(dollar, 2, "${") == 0;
     std::string_view text = whole.text;
     std::string_view key = text.substr(dollar + (braces ? 2 : 1), end - dollar - (braces ? 2 : 1));
-    const std::vector<Written>* values = defined(key);
+    const std::vector<Definition>* values = defined(key);
     if (!values || values->size() != 1) break;
     if (braces && end < text.size()) ++end;
     MappedText made = whole.part(0, dollar);
-    const std::string& value = values->front().text.text;
+    const std::string& value = values->front().value.text.text;
     made.text += value;
     made.from.insert(made.from.end(), value.size(), static_cast<uint32_t>(whole.offset(dollar)));
     MappedText rest = whole.part(end, text.size());

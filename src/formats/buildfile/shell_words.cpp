@@ -23,7 +23,7 @@ class Lexer {
   char peek(size_t ahead = 0) const {
     return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
   }
-  bool script() const { return dialect_ == ShellDialect::script; }
+  bool script() const { return dialect_ != ShellDialect::words; }
 
   void begin_word() {
     if (in_word_) return;
@@ -137,7 +137,8 @@ class Lexer {
       in_word_ = false;
     else
       end_word();
-    if (peek() == '<' && peek(1) == '<' && peek(2) != '<') {
+    bool heredoc = peek() == '<' && peek(1) == '<' && peek(2) != '<';
+    if (heredoc && dialect_ == ShellDialect::script) {
       at_ += peek(2) == '-' ? 3u : 2u;
       heredoc_next_ = true;
       return;
@@ -169,7 +170,7 @@ class Lexer {
       ++at_;
       return;
     }
-    if (c == '#' && !in_word_ && script()) {
+    if (c == '#' && !in_word_ && dialect_ == ShellDialect::script) {
       at_ = std::min(text_.find('\n', at_), text_.size());
       return;
     }

@@ -26,6 +26,7 @@ struct ShellCommand {
 
 enum class ShellDialect : uint8_t {
   script,
+  log,   // a line that was printed: '#' begins no comment, there are no here-documents
   words, // a value that a program splits at blanks: ';' and '|' are letters
 };
 
