@@ -21,6 +21,10 @@ const std::vector<Command>& commands() {
       {"scan", "tell which GPUs a binary, wheel, folder or environment runs on", define_scan},
       {"ldd", "show which library files a program gets, by which rule, and whether they fit",
        define_ldd},
+      {"check", "check artefacts against a policy of GPUs, drivers and sizes (for CI)",
+       define_check},
+      {"pick", "tell which framework release to install on a GPU and driver, and the command",
+       define_pick},
       {"facts", "look up GPUs, toolkits, drivers, frameworks, error codes", define_facts},
       {"completion", "print the Tab completion script for bash, zsh or fish", define_completion},
   };
