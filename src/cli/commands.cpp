@@ -25,6 +25,10 @@ const std::vector<Command>& commands() {
        define_setup},
       {"arch", "the GPU architectures that build files ask for and that builds made", define_arch},
       {"oom", "say why GPU memory ran out, from a log, or who holds it now", define_oom},
+      {"check", "check artefacts against a policy of GPUs, drivers and sizes (for CI)",
+       define_check},
+      {"pick", "tell which framework release to install on a GPU and driver, and the command",
+       define_pick},
       {"facts", "look up GPUs, toolkits, drivers, frameworks, error codes", define_facts},
       {"completion", "print the Tab completion script for bash, zsh or fish", define_completion},
   };

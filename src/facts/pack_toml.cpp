@@ -22,7 +22,7 @@ struct Packer {
   }
 
   bool add_text(const toml::node& node, std::string_view text) {
-    if (text.empty()) return refuse(node, "an empty text is no fact: leave the key out");
+    if (text.empty()) return refuse(node, "an empty text says nothing: leave the key out");
     for (char c : text)
       if (static_cast<unsigned char>(c) < 0x20)
         return refuse(node, "a text holds a line break or another control character");
@@ -68,6 +68,40 @@ struct Packer {
     return true;
   }
 
+  // A key of a settings file: one row for each value, with the line that the value is on.
+  bool add_setting(const toml::key& key, const toml::node& node) {
+    auto row = [&](uint32_t at) { out += fmt::format("R\t{}", at ? at : line); };
+    uint32_t at = key.source().begin.line;
+    line = at;
+    const toml::array* list = node.as_array();
+    if (!list) {
+      row(at);
+      if (!add_field(key.str(), node)) return false;
+      out += '\n';
+      return true;
+    }
+    row(at);
+    out += fmt::format("\t{}=l\n", key.str()); // that it is there, also where the list is empty
+    for (const toml::node& item : *list) {
+      row(item.source().begin.line);
+      if (item.is_array())
+        return refuse(item, fmt::format("'{}' holds a list in a list", key.str()));
+      if (!add_field(key.str(), item)) return false;
+      out += '\n';
+    }
+    return true;
+  }
+
+  bool add_section(std::string_view section, const toml::table& table) {
+    out += fmt::format("T\t{}\n", section);
+    for (auto&& [key, value] : table) {
+      if (value.is_table())
+        return refuse(value, fmt::format("'{}' is a table where a value is wanted", key.str()));
+      if (!add_setting(key, value)) return false;
+    }
+    return true;
+  }
+
   bool add_table(std::string_view key, const toml::node& node) {
     const toml::array* rows = node.as_array();
     if (!rows) return refuse(node, fmt::format("'{}' is not a list of rows", key));
@@ -85,15 +119,33 @@ struct Packer {
   }
 };
 
+Error not_toml(const toml::parse_error& error, const std::string& name) {
+  return {fmt::format("this is not valid TOML: {}", error.description()),
+          fmt::format("{}:{}", name, error.source().begin.line)};
+}
+
 } // namespace
+
+Result<std::string> pack_settings(std::string_view text, const std::string& name) {
+  toml::parse_result parsed = toml::parse(text);
+  if (!parsed) return tl::unexpected<Error>(not_toml(parsed.error(), name));
+  Packer packer;
+  packer.name = name;
+  auto failed = [&] { return fail(packer.problem, fmt::format("{}:{}", name, packer.line)); };
+  for (auto&& [key, node] : parsed.table()) {
+    const toml::table* section = node.as_table();
+    if (section && !packer.add_section(key.str(), *section)) return failed();
+    if (section) continue;
+    packer.line = key.source().begin.line;
+    packer.out += "T\t\n"; // keys outside of sections stand in a table without a name
+    if (!packer.add_setting(key, node)) return failed();
+  }
+  return std::move(packer.out);
+}
 
 Result<std::string> pack_toml(std::string_view text, const std::string& name) {
   toml::parse_result parsed = toml::parse(text);
-  if (!parsed) {
-    const toml::parse_error& error = parsed.error();
-    return fail(fmt::format("this is not valid TOML: {}", error.description()),
-                fmt::format("{}:{}", name, error.source().begin.line));
-  }
+  if (!parsed) return tl::unexpected<Error>(not_toml(parsed.error(), name));
   Packer packer;
   packer.name = name;
   for (auto&& [key, node] : parsed.table())

@@ -52,4 +52,9 @@ Result<PackedFile> read_packed(std::string_view packed, std::string name);
 // file and the line.
 Result<std::string> pack_toml(std::string_view text, const std::string& name);
 
+// A settings file (gpuvet.toml) to the same packed text: a table for each [section], keys outside
+// of sections in one without a name. Every value is a row of its own with its own line; a list is a
+// row of kind l without items, then one row for each item.
+Result<std::string> pack_settings(std::string_view text, const std::string& name);
+
 } // namespace gpuvet

@@ -1,6 +1,7 @@
 #include "facts/facts.hpp"
 #include "facts/packed.hpp"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -89,13 +90,46 @@ TEST(FactsFolder, MistakesNameFileAndLine) {
   EXPECT_EQ(error_of("error = [{text = \"a\\tb\"}]").what,
             "a text holds a line break or another control character");
   EXPECT_EQ(error_of("error = [{text = \"\"}]").what,
-            "an empty text is no fact: leave the key out");
+            "an empty text says nothing: leave the key out");
 }
 
 TEST(FactsFolder, AFileThatCannotBeReadIsAnError) {
   Facts none([](const std::string& name) -> Result<std::string> { return fail("gone", name); });
   ASSERT_FALSE(none.gpus());
   EXPECT_EQ(none.gpus().error().where, "loading.toml");
+}
+
+TEST(PackSettings, EveryValueHasItsLine) {
+  auto packed = pack_settings("a = 1\n[s]\nb = [\n  \"x\",\n  \"y\",\n]\nc = true\nd = []\n", "f");
+  ASSERT_TRUE(packed) << packed.error().what;
+  auto file = read_packed(*packed, "f");
+  ASSERT_TRUE(file) << file.error().what;
+  std::string seen;
+  for (const PackedTable& table : file->tables)
+    for (const PackedRow& row : table.rows)
+      for (const PackedField& field : row.fields)
+        seen += fmt::format("[{}] {} {} {} {}\n", table.name, row.line, field.key, field.kind,
+                            field.value);
+  EXPECT_EQ(seen, "[] 1 a n 1\n"
+                  "[s] 3 b l \n[s] 4 b s x\n[s] 5 b s y\n"
+                  "[s] 7 c b true\n[s] 8 d l \n");
+}
+
+TEST(PackSettings, WhatIsNoValueIsAnErrorWithItsLine) {
+  auto where = [](const char* text) {
+    auto packed = pack_settings(text, "f");
+    EXPECT_FALSE(packed) << text;
+    return packed ? std::string() : packed.error().where;
+  };
+  EXPECT_EQ(where("[s]\nb = {c = 1}\n"), "f:2");
+  EXPECT_EQ(where("[s]\nb = [[1]]\n"), "f:2");
+  EXPECT_EQ(where("[s]\nb = [\n1,\n{c = 1}]\n"), "f:4");
+  EXPECT_EQ(where("[s]\nb = \"\"\n"), "f:2");
+  EXPECT_EQ(where("[s]\nb = \"a\\nb\"\n"), "f:2");
+  EXPECT_EQ(where("[s]\n\"b=c\" = 1\n"), "f:2");
+  EXPECT_EQ(where("[s]\nb = 1\nb = 2\n"), "f:3");
+  EXPECT_EQ(where("[s]\nb = 1979-05-27\n"), "f:2");
+  EXPECT_EQ(where("[[s]]\nb = 1\n"), "f:1");
 }
 
 } // namespace

@@ -25,6 +25,8 @@ const char* obstacle_name(Obstacle obstacle) {
     return "ptx-too-new";
   case Obstacle::may_fail:
     return "may-fail";
+  case Obstacle::older_than_gpu:
+    return "older-than-gpu";
   case Obstacle::drops_gpu:
     return "driver-drops-gpu";
   case Obstacle::driver_old:
@@ -102,16 +104,17 @@ Json pick_of(const Pick& pick, const PickQuery& query) {
   set(json, "title", json_of(pick.title));
   bool open = pick.builds.empty() || pick.any_unknown;
   set(json, "answer", json_of(pick.best >= 0 ? "fits" : open ? "unknown" : "no"));
-  set(json, "pick", Json{});
-  set(json, "install", Json{});
+  Json best, install;
   if (pick.best >= 0) {
-    set(json, "pick", build_json(pick.builds[static_cast<size_t>(pick.best)], query));
-    Json install = json_object();
+    best = build_json(pick.builds[static_cast<size_t>(pick.best)], query);
+    install = json_object();
     set(install, "command", text_or_null(pick.install.command));
     set(install, "note", text_or_null(pick.install.note));
     set(install, "source", text_or_null(pick.install.source));
-    set(json, "install", std::move(install));
   }
+  set(json, "pick", std::move(best));
+  set(json, "install", std::move(install));
+  set(json, "alone", texts(pick.alone));
   Json newer = json_list();
   for (const NewerBuilds& line : pick.newer)
     newer.items.push_back(json_of(line.text));
@@ -138,25 +141,22 @@ std::string pick_json(const std::vector<Pick>& picks, const PickContext& context
     gpus.items.push_back(std::move(gpu));
   }
   set(json, "gpus", std::move(gpus));
-  set(json, "driver", Json{});
-  if (context.query.driver) {
-    Json driver = json_object();
-    set(driver, "version", json_of(context.query.driver->driver.text));
-    set(driver, "from", json_of(context.query.driver->from));
-    set(json, "driver", std::move(driver));
-  }
-  set(json, "python", Json{});
-  if (context.query.python) {
-    Json python = json_object();
-    set(python, "version", json_of(to_string(*context.query.python)));
-    set(python, "from", json_of(context.python_from));
-    set(json, "python", std::move(python));
-  }
+  auto version = [](const std::string& text, const std::string& from) {
+    Json one = json_object();
+    set(one, "version", json_of(text));
+    set(one, "from", json_of(from));
+    return one;
+  };
+  const PickQuery& query = context.query;
+  set(json, "driver",
+      query.driver ? version(query.driver->driver.text, query.driver->from) : Json{});
+  set(json, "python",
+      query.python ? version(to_string(*query.python), context.python_from) : Json{});
   set(json, "platform", json_of(context.platform));
   set(json, "notes", texts(context.notes));
   Json frameworks = json_list();
   for (const Pick& pick : picks)
-    frameworks.items.push_back(pick_of(pick, context.query));
+    frameworks.items.push_back(pick_of(pick, query));
   set(json, "frameworks", std::move(frameworks));
   return write_json(json);
 }

@@ -57,10 +57,7 @@ std::string for_whom(const PickContext& context) {
   return text;
 }
 
-// How its code runs: "machine code", or that the driver has to compile it.
-std::string how(const BuildFit& fit) {
-  return fit.jit ? "by its PTX, which the driver compiles at first use" : "by machine code";
-}
+constexpr std::string_view kByPtx = "by its PTX, which the driver compiles at first use";
 
 State cell_state(Fit fit) {
   return fit == Fit::fits ? State::ok : fit == Fit::no ? State::fault : State::unknown;
@@ -140,7 +137,7 @@ std::string common_notes(const PickContext& context, const TextStyle& style) {
   notes.push_back(judged);
   std::string text;
   for (const std::string& note : notes)
-    text += wrap("note: " + note, style.width, 6) + "\n";
+    text += "note: " + wrap(note, style.width - 6, 6) + "\n";
   return text;
 }
 
@@ -165,7 +162,8 @@ std::string pick_text(const Pick& pick, const PickContext& context, bool all, co
   if (pick.best >= 0) {
     const BuildFit& best = pick.builds[static_cast<size_t>(pick.best)];
     head.verdict =
-        fmt::format("{} runs on {} {}.", name_of(pick, best), for_whom(context), how(best));
+        best.jit ? fmt::format("{} runs on {}, {}.", name_of(pick, best), for_whom(context), kByPtx)
+                 : fmt::format("{} runs natively on {}.", name_of(pick, best), for_whom(context));
     text = render_terminal(head, style) + "\n" + command_lines(pick, best);
   } else {
     text = render_terminal(head, style);
@@ -182,11 +180,14 @@ std::string pick_text(const Pick& pick, const PickContext& context, bool all, co
                                         [](const BuildFit& fit) { return fit.fit == Fit::fits; }));
   text += "\n";
   if (!all && fitting > kShown)
-    text += wrap(fmt::format("note: {} older builds fit too (--all)", fitting - kShown),
-                 style.width, 6) +
+    text += fmt::format("note: {} older builds fit too (--all)\n", fitting - kShown);
+  if (!pick.alone.empty())
+    text += "note: " +
+            wrap(fmt::format("{}: an environment for each", joined(pick.alone, ", ")),
+                 style.width - 6, 6) +
             "\n";
   for (const std::string& note : notes_of(pick, context))
-    text += wrap("note: " + note, style.width, 6) + "\n";
+    text += "note: " + wrap(note, style.width - 6, 6) + "\n";
   return text + common_notes(context, style);
 }
 
@@ -208,12 +209,13 @@ std::string picks_text(const std::vector<Pick>& picks, const PickContext& contex
       continue;
     }
     const BuildFit& best = pick.builds[static_cast<size_t>(pick.best)];
-    text += wrap(fmt::format("{}, {}", name_of(pick, best), how(best)), style.width, 2) + "\n";
+    text += wrap(name_of(pick, best) + (best.jit ? fmt::format(", {}", kByPtx) : ", natively"),
+                 style.width, 2) +
+            "\n";
     text += command_lines(pick, best);
     if (!pick.install.note.empty()) text += bullet(pick.install.note, style.width);
   }
-  text +=
-      "\n" + wrap("note: why nothing newer, and what else fits: --framework NAME", style.width, 6);
+  text += "\nnote: why nothing newer, and what else fits: --framework NAME";
   return text + "\n" + common_notes(context, style);
 }
 

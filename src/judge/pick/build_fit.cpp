@@ -29,6 +29,18 @@ std::string code_text(const FrameworkBuild& build) {
   return fmt::format("machine code for {}, {}", targets_text(build.sass), ptx);
 }
 
+// The first CUDA that knows a capability.
+std::optional<Version> first_cuda(uint32_t sm, const LoadRules& rules) {
+  for (const SassRange& range : rules.sass_ranges)
+    if (range.target == Target{sm, 0}) return parse_version(range.first_cuda);
+  return std::nullopt;
+}
+
+// Is a build's CUDA certainly older? Of "12" nothing but the major version is known.
+bool older(const BuildCuda& cuda, const Version& than) {
+  return cuda.exact ? *cuda.version < than : cuda.version->major() < than.major();
+}
+
 struct Judged {
   Obstacle obstacle = Obstacle::none;
   std::string why;
@@ -42,6 +54,16 @@ Judged judge_code(const FrameworkBuild& build, const LoadDevice& device, const P
   Version newest = rules.ptx_isas.empty() ? Version{{1, 0}} : rules.ptx_isas.back().isa;
   LoadVerdict load =
       load_container(container_of(build, isas ? isas->high : newest), device, driver, {}, rules);
+  // PTX carries the framework's own kernels to a newer GPU, not cuBLAS and cuDNN beside them.
+  BuildCuda cuda = cuda_of(build);
+  auto first = first_cuda(device.sm, rules);
+  if (load.outcome == LoadOutcome::jit && cuda.version && first && older(cuda, *first))
+    return {
+        Obstacle::older_than_gpu,
+        fmt::format("only its PTX fits, and CUDA {} is older than {}, the first for {}: whether "
+                    "its cuBLAS and cuDNN serve this GPU is not established",
+                    build.cuda, to_string(*first), cc_name(device.sm)),
+        load};
   if (loads(load)) return {Obstacle::none, {}, load};
   if (load.outcome == LoadOutcome::may_fail) return {Obstacle::may_fail, load.reason, load};
   if (load.error == 222) {
@@ -76,7 +98,14 @@ Judged judge_cuda(const FrameworkBuild& build, const LoadDriver& driver, const L
     return {Obstacle::cuda_unknown, "for which CUDA it was built is not established", {}};
   Refusal refusal = cuda_refuses(rules, driver, *cuda.version);
   if (refusal.reason.empty()) return {};
-  return {Obstacle::toolkit_new, refusal.reason, {}};
+  // "built with CUDA 13.2 (package), which needs driver ...": the same for the whole major version.
+  constexpr std::string_view which = ", which ";
+  size_t at = refusal.reason.find(which);
+  std::string why = at == std::string::npos || cuda.version->major() < 11
+                        ? refusal.reason
+                        : fmt::format("CUDA {} {}", cuda.version->major(),
+                                      refusal.reason.substr(at + which.size()));
+  return {Obstacle::toolkit_new, std::move(why), {}};
 }
 
 Judged judge_python(const FrameworkBuild& build, const Version& python) {

@@ -17,19 +17,21 @@ enum class Fit : uint8_t { fits, unknown, no };
 // What stands in the way; the first that applies, in this order.
 enum class Obstacle : uint8_t {
   none,
-  planned,       // the row is a plan or a guess, not what was released
-  code_unknown,  // its machine code is not established
-  no_code,       // nothing in it loads on the GPU
-  ptx_unknown,   // no machine code, and whether it has PTX (or of which version) is not established
-  ptx_too_new,   // its PTX is newer than the driver reads
-  may_fail,      // sources disagree
-  drops_gpu,     // the driver no longer drives the GPU
-  driver_old,    // the driver does not know the GPU yet
-  toolkit_new,   // the driver is below the floor of the build's CUDA
-  cuda_unknown,  // the CUDA version is not established, so the driver cannot be judged
-  python,        // there is no wheel for this Python
-  python_maybe,  // experimental wheels only
-  python_unknown // for which Pythons there are wheels is not established
+  planned,      // the row is a plan or a guess, not what was released
+  code_unknown, // its machine code is not established
+  no_code,      // nothing in it loads on the GPU
+  ptx_unknown,  // no machine code, and whether it has PTX (or of which version) is not established
+  ptx_too_new,  // its PTX is newer than the driver reads
+  may_fail,     // sources disagree
+  older_than_gpu, // only its PTX fits, and its CUDA, so the libraries with it, are older than the
+                  // GPU
+  drops_gpu,      // the driver no longer drives the GPU
+  driver_old,     // the driver does not know the GPU yet
+  toolkit_new,    // the driver is below the floor of the build's CUDA
+  cuda_unknown,   // the CUDA version is not established, so the driver cannot be judged
+  python,         // there is no wheel for this Python
+  python_maybe,   // experimental wheels only
+  python_unknown  // for which Pythons there are wheels is not established
 };
 
 struct PickDriver {

@@ -15,9 +15,25 @@ std::string flavour(const FrameworkBuild& build) {
   return build.cuda.empty() ? std::string("builds") : "CUDA " + build.cuda;
 }
 
+// Where a build's machine code lies, seen from a GPU that it does not serve.
+enum class Side : uint8_t { above, below, around };
+
+Side side_of(const FrameworkBuild& build, const PickQuery& query) {
+  uint32_t sm = query.devices.front().sm;
+  auto is_above = [&](Target target) { return target.sm > sm; };
+  auto is_below = [&](Target target) { return target.sm < sm; };
+  if (query.devices.size() > 1) return Side::around;
+  if (std::all_of(build.sass.begin(), build.sass.end(), is_above)) return Side::above;
+  return std::all_of(build.sass.begin(), build.sass.end(), is_below) && build.ptx.empty()
+             ? Side::below
+             : Side::around;
+}
+
 // "cu130", "cu132" and later: all with one reason, and from which release on.
 struct Group {
   Obstacle obstacle = Obstacle::none;
+  Side side = Side::around;
+  Target nearest; // of the machine code above or below the GPU
   std::string why;
   std::vector<std::string> flavours;
   std::string first, last;
@@ -37,31 +53,54 @@ std::string releases(const Group& group) {
 }
 
 std::string sentence(const Group& group, const std::string& title, const PickQuery& query) {
-  std::string who = fmt::format("{} {} ({})", title, releases(group), joined(group.flavours, ", "));
+  constexpr size_t most = 6; // flavours named
+  std::string flavours = "all builds";
+  if (group.flavours.size() <= most) flavours = joined(group.flavours, ", ");
+  std::string who = fmt::format("{} {} ({})", title, releases(group), flavours);
   switch (group.obstacle) {
   case Obstacle::no_code:
+    if (group.side == Side::above)
+      return fmt::format("{}: no code for {}: machine code begins at {}", who, gpus_text(query),
+                         cc_name(group.nearest.sm));
+    if (group.side == Side::below)
+      return fmt::format("{}: no code for {}: machine code ends at {}, and there is no PTX", who,
+                         gpus_text(query), cc_name(group.nearest.sm));
     return fmt::format("{}: no code for {}: {}", who, gpus_text(query), group.why);
   case Obstacle::ptx_unknown:
   case Obstacle::code_unknown:
   case Obstacle::planned:
   case Obstacle::cuda_unknown:
   case Obstacle::python_unknown:
+  case Obstacle::older_than_gpu:
     return fmt::format("{}: not known whether it fits: {}", who, group.why);
   default:
     return fmt::format("{}: {}", who, group.why);
   }
 }
 
-void add(std::vector<Group>& groups, const BuildFit& fit) {
+bool same_reason(const Group& group, const BuildFit& fit, Side side) {
+  if (group.obstacle != fit.obstacle || group.side != side) return false;
+  return side != Side::around || group.why == fit.why;
+}
+
+void add(std::vector<Group>& groups, const BuildFit& fit, const PickQuery& query) {
   std::string name = flavour(*fit.build);
+  const std::vector<Target>& sass = fit.build->sass;
+  Side side = fit.obstacle == Obstacle::no_code && !sass.empty() ? side_of(*fit.build, query)
+                                                                 : Side::around;
+  Target nearest;
+  if (side == Side::above) nearest = *std::min_element(sass.begin(), sass.end());
+  if (side == Side::below) nearest = *std::max_element(sass.begin(), sass.end());
   for (Group& group : groups) {
-    if (group.obstacle != fit.obstacle || group.why != fit.why) continue;
+    if (!same_reason(group, fit, side)) continue;
     group.first = fit.release; // they come newest first
     if (std::find(group.flavours.begin(), group.flavours.end(), name) == group.flavours.end())
       group.flavours.push_back(name);
+    if (side == Side::above) group.nearest = std::min(group.nearest, nearest);
+    if (side == Side::below) group.nearest = std::max(group.nearest, nearest);
     return;
   }
-  groups.push_back({fit.obstacle, fit.why, {name}, fit.release, fit.release});
+  groups.push_back({fit.obstacle, side, nearest, fit.why, {name}, fit.release, fit.release});
 }
 
 // The chosen flavour ends before the newest release.
@@ -83,7 +122,7 @@ std::vector<NewerBuilds> why_not_newer(const Pick& pick, const PickQuery& query,
   for (size_t i = 0; i < pick.builds.size(); ++i) {
     bool newer = pick.best < 0 ||
                  pick.builds[i].version > pick.builds[static_cast<size_t>(pick.best)].version;
-    if (newer && pick.builds[i].fit != Fit::fits) add(groups, pick.builds[i]);
+    if (newer && pick.builds[i].fit != Fit::fits) add(groups, pick.builds[i], query);
   }
   std::vector<NewerBuilds> lines;
   for (const Group& group : groups)
@@ -91,9 +130,11 @@ std::vector<NewerBuilds> why_not_newer(const Pick& pick, const PickQuery& query,
   if (lines.empty()) return lines;
   if (pick.best >= 0)
     if (std::string text = ended(pick); !text.empty()) lines.push_back({text, Obstacle::none});
+  bool told = std::any_of(groups.begin(), groups.end(),
+                          [](const Group& group) { return group.obstacle == Obstacle::drops_gpu; });
   for (const LoadDevice& device : query.devices)
     for (const ArchitectureEnd& end : rules.ends)
-      if (device.sm >= end.first_sm && device.sm <= end.last_sm)
+      if (!told && device.sm >= end.first_sm && device.sm <= end.last_sm)
         lines.push_back({fmt::format("driver branch {} is the last for {} ({})", end.last_branch,
                                      device.name, end.architecture),
                          Obstacle::none});

@@ -2,6 +2,8 @@
 
 #include "judge/pick/newer.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -108,7 +110,7 @@ Result<Pick> pick_framework(const Facts& facts, const FrameworkName& framework,
   if (!rules) return tl::unexpected<Error>(rules.error());
   auto tables = facts.pick();
   if (!tables) return tl::unexpected<Error>(tables.error());
-  Pick pick{framework.framework, framework.title, {}, -1, {}, {}, false};
+  Pick pick{framework.framework, framework.title, {}, -1, {}, {}, {}, false};
   PickQuery asked = query;
   asked.tables = *tables;
   pick.builds = judge_builds(**builds, framework.framework, asked, **rules);
@@ -119,6 +121,19 @@ Result<Pick> pick_framework(const Facts& facts, const FrameworkName& framework,
   for (size_t i = 0; i < newer; ++i)
     pick.any_unknown = pick.any_unknown || pick.builds[i].fit == Fit::unknown;
   pick.newer = why_not_newer(pick, query, **rules);
+  for (const LoadDevice& device : query.devices) {
+    if (query.devices.size() < 2) break;
+    asked.devices = {device};
+    std::vector<BuildFit> own = judge_builds(**builds, framework.framework, asked, **rules);
+    int best = newest_fitting(own);
+    if (best < 0) continue;
+    const BuildFit& fit = own[static_cast<size_t>(best)];
+    if (pick.best >= 0 && fit.version <= pick.builds[static_cast<size_t>(pick.best)].version)
+      continue;
+    pick.alone.push_back(
+        fmt::format("{} alone gets {} {} ({})", device.name, pick.title, fit.release,
+                    fit.build->variant.empty() ? "CUDA " + fit.build->cuda : fit.build->variant));
+  }
   return pick;
 }
 

@@ -24,6 +24,8 @@ struct Pick {
   int best = -1;                // index of the newest that fits; -1: none
   InstallLine install;          // of the best
   std::vector<NewerBuilds> newer;
+  // Of several GPUs: what each would get by itself, where that is newer.
+  std::vector<std::string> alone;
   bool any_unknown = false; // some newer than the best, or all, could not be judged
 };
 

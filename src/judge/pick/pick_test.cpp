@@ -150,6 +150,24 @@ TEST(Pick, DesktopCodeOnJetsonIsNeverACertainYes) {
   EXPECT_EQ(judge_build(row, query(87), rules()).fit, Fit::unknown);
 }
 
+TEST(Pick, PtxCarriesNoLibrariesToANewerGpu) {
+  FrameworkBuild row = build("2.0", "12.5", "9.0", "9.0");
+  EXPECT_EQ(judge_build(row, query(120, "580.65.06"), rules()).obstacle, Obstacle::older_than_gpu);
+  row.cuda = "12.8"; // the first that knows 12.0
+  EXPECT_EQ(judge_build(row, query(120, "580.65.06"), rules()).fit, Fit::fits);
+  row.cuda = "12.5";
+  row.sass.push_back({120});
+  EXPECT_EQ(judge_build(row, query(120, "580.65.06"), rules()).fit, Fit::fits);
+}
+
+TEST(Pick, SeveralGpusAreToldWhatEachGetsAlone) {
+  PickQuery two = query(60);
+  two.devices.push_back(device(120));
+  Pick pick = picked("torch", two);
+  ASSERT_EQ(pick.alone.size(), 2u);
+  EXPECT_NE(pick.alone[0].find("2.14 (cu126)"), std::string::npos);
+}
+
 TEST(Pick, EveryGpuHasToBeServed) {
   FrameworkBuild row = build("2.0", "12.8", "8.0", "");
   PickQuery two = query(80);
@@ -249,6 +267,12 @@ Fit verdict_of(const BuildFit& fit, const LoadDevice& gpu, const LoadDriver& dri
   if (row.confidence == "low" || !isas) return Fit::unknown;
   LoadVerdict high = load_container(code_of(row, isas->high), gpu, &driver, {}, rules());
   LoadVerdict low = load_container(code_of(row, isas->low), gpu, &driver, {}, rules());
+  // What only PTX carries to a GPU that is newer than the build's CUDA leaves the libraries open.
+  for (const SassRange& range : rules().sass_ranges)
+    if (range.target == Target{gpu.sm, 0} && high.outcome == LoadOutcome::jit &&
+        (cuda.exact ? *cuda.version < *parse_version(range.first_cuda)
+                    : cuda.version->major() < parse_version(range.first_cuda)->major()))
+      return Fit::unknown;
   if (loads(high)) return Fit::fits;
   if (loads(low) || high.outcome == LoadOutcome::may_fail || !row.ptx_known) return Fit::unknown;
   return Fit::no;
