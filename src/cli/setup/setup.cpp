@@ -23,6 +23,8 @@ struct SetupOptions {
   bool json = false;
 };
 
+constexpr int kWayWidth = 74; // of the text; lines after the first are set in by six
+
 int complain(const Error& error) {
   fmt::print(stderr, "gpuvet: {}{}{}\n", error.where, error.where.empty() ? "" : ": ", error.what);
   return exit_code::usage;
@@ -36,7 +38,7 @@ int refuse(const SetupRefusal& refusal, bool json) {
   }
   std::string text = wrap("Not printed: " + printable(refusal.why) + ".", 80, 0) + "\n";
   for (const std::string& way : refusal.ways)
-    text += wrap("  instead: " + printable(way), 80, 4) + "\n";
+    text += "  " + wrap("instead: " + printable(way), kWayWidth, 6) + "\n";
   fmt::print(stderr, "{}", text);
   return exit_code::falls_short;
 }

@@ -115,10 +115,9 @@ std::optional<SetupRefusal> dropped(const Situation& situation, const Toolkit& t
 }
 
 // Checks that say that the installed driver cannot stay.
-constexpr std::array<const char*, 7> kUnfit = {
+constexpr std::array<const char*, 6> kUnfit = {
     "gpu-dropped-by-branch", "gpu-needs-open-module",  "gpu-needs-proprietary-module",
-    "gpu-newer-than-driver", "driver-installed-twice", "driver-packages-half-configured",
-    "driver-not-installed"};
+    "gpu-newer-than-driver", "driver-installed-twice", "driver-not-installed"};
 
 std::string installed_version(const Situation& situation) {
   if (!situation.machine) return {};
@@ -164,7 +163,7 @@ bool leave_alone(const Situation& situation, DriverChoice& choice) {
     choice.notes.push_back(fmt::format("Driver {} is installed and too old.", version));
     return false;
   }
-  choice.sentence = fmt::format("driver {} is installed and serves {}: it is left alone", version,
+  choice.sentence = fmt::format("{} is installed and serves {}: it is left alone", version,
                                 needed ? "GPU and toolkit" : "the GPU");
   return true;
 }
@@ -255,7 +254,10 @@ Result<Decided<DriverChoice>> choose_driver(const Situation& situation, const Pl
   choice.sentence = not_here(situation, place);
   if (!choice.sentence.empty()) {
     if (situation.wish.driver_only)
-      return refused("there is nothing to install: " + choice.sentence, {});
+      return refused("there is nothing to install: " + choice.sentence,
+                     {place.wsl ? "NVIDIA's driver for Windows: https://www.nvidia.com/drivers"
+                      : place.container ? "on the host: gpuvet setup --driver-only"
+                                        : "without --offline and --no-driver"});
     return Choice{std::move(choice), {}};
   }
   if (gpus->empty()) {

@@ -124,8 +124,10 @@ Leftovers half_configured(const Situation& situation, const CheckResult&) {
 
 Leftovers distribution_nvcc(const Situation& situation, const CheckResult&) {
   const std::vector<NvccOnPath>& nvcc = situation.machine->toolkits.nvcc;
-  if (nvcc.empty() || nvcc.front().owner.empty()) return {};
-  return packages({nvcc.front().owner});
+  if (!nvcc.empty() && !nvcc.front().owner.empty()) return packages({nvcc.front().owner});
+  return packages(packages_where(situation, [](const Package& package) {
+    return is_installed(package) && package.name == "nvidia-cuda-toolkit";
+  }));
 }
 
 // --- files --------------------------------------------------------------------------------------

@@ -230,6 +230,13 @@ void add_removal(const SetupRemoval& row, const Leftover& what, Fields fields, S
   plan.steps.push_back(std::move(action));
 }
 
+// Two checks may find the same thing.
+bool is_gone(const SetupPlan& plan, const std::string& item) {
+  return std::any_of(plan.steps.begin(), plan.steps.end(), [&](const SetupAction& step) {
+    return std::find(step.items.begin(), step.items.end(), item) != step.items.end();
+  });
+}
+
 void add_removals(const Situation& situation, std::string_view stage, const Tags& tags,
                   const Fields& fields, SetupPlan& plan) {
   for (const SetupRemoval& row : situation.tables.removals) {
@@ -237,8 +244,10 @@ void add_removals(const Situation& situation, std::string_view stage, const Tags
     for (const CheckResult& check : situation.diagnosis.checks) {
       if (check.row->id != row.check || check.outcome.answer != Answer::fires) continue;
       Leftovers found = leftovers_of(situation, check);
-      for (const Leftover& what : found.removed)
-        add_removal(row, what, fields, plan);
+      for (Leftover& what : found.removed) {
+        std::erase_if(what.items, [&](const std::string& item) { return is_gone(plan, item); });
+        if (!what.items.empty()) add_removal(row, what, fields, plan);
+      }
       for (const std::string& item : found.look_at)
         plan.notes.push_back(
             fmt::format("Not touched, look at it yourself: {} ({})", item, check.title));

@@ -9,6 +9,7 @@
 namespace gpuvet::setup {
 namespace {
 
+constexpr size_t kNamed = 3;           // toolkits that are named one by one
 constexpr uint32_t kRunfileSince = 11; // older releases have runfiles of other names and places
 
 std::string known_versions(const std::vector<Toolkit>& toolkits) {
@@ -45,7 +46,8 @@ Result<ChosenToolkit> named(const SetupWish& wish, const std::vector<Toolkit>& t
 
 std::string range_of(const PackagedToolkits* packaged, const Facts& facts) {
   std::vector<std::string> all = toolkits_of(packaged, facts);
-  return all.empty() ? "no toolkit that is known" : joined(all);
+  if (all.empty()) return "no toolkit that is known";
+  return all.size() > kNamed ? all.front() + " to " + all.back() : joined(all);
 }
 
 SetupRefusal not_packaged(const Situation& situation, const Place& place,
