@@ -187,6 +187,8 @@ Result<const std::vector<CapabilityLimits>*> Facts::capability_limits() const {
 
 Result<const TextTables*> Facts::texts() const {
   return tables_->simple(tables_->texts, "texts.toml", read_texts);
+}
+
 Result<const OomTables*> Facts::oom() const {
   return tables_->simple(tables_->oom, "oom.toml", read_oom);
 }

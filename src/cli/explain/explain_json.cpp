@@ -1,5 +1,6 @@
 #include "cli/explain/explain_json.hpp"
 
+#include "cli/oom/oom_json.hpp"
 #include "formats/json_write.hpp"
 
 namespace gpuvet {
@@ -106,9 +107,19 @@ Json facts_json(const std::vector<KnownFact>& facts) {
   return list;
 }
 
+// The head of the document, where GPU memory that ran out is the root.
+void set_oom(const OomAnswer& oom, Json& json) {
+  Confidence confidence = confidence_of(oom);
+  bool found = confidence == Confidence::certain || confidence == Confidence::likely;
+  set(json, "text", json_of(oom.report.report.verdict));
+  set(json, "confidence", json_of(confidence_text(confidence, oom.report.verdicts.size())));
+  set(json, "message", json_of(oom.report.message->template_id));
+  set(json, "cause", found ? json_of(oom.report.verdicts.front().cause->id) : Json{});
+}
+
 } // namespace
 
-std::string explain_json(const Explanation& explanation, const ReadText& read,
+std::string explain_json(const Explanation& explanation, const OomAnswer* oom, const ReadText& read,
                          const std::vector<KnownFact>& facts, bool here) {
   const ExplainedMessage* root =
       explanation.root ? &explanation.messages[*explanation.root] : nullptr;
@@ -117,16 +128,21 @@ std::string explain_json(const Explanation& explanation, const ReadText& read,
   Json json = json_object();
   set(json, "schema", json_of("gpuvet-explain/1"));
   set(json, "version", json_of(GPUVET_VERSION));
-  set(json, "text", json_of(explanation_line(explanation)));
-  set(json, "confidence",
-      json_of(confidence_text(overall_confidence(explanation), root ? root->causes.size() : 0)));
-  set(json, "message", root ? json_of(root->message->signature->id) : Json{});
-  set(json, "cause", found ? json_of(root->causes.front().row->id) : Json{});
+  if (oom && leads(*oom, explanation)) {
+    set_oom(*oom, json);
+  } else {
+    set(json, "text", json_of(explanation_line(explanation)));
+    set(json, "confidence",
+        json_of(confidence_text(overall_confidence(explanation), root ? root->causes.size() : 0)));
+    set(json, "message", root ? json_of(root->message->signature->id) : Json{});
+    set(json, "cause", found ? json_of(root->causes.front().row->id) : Json{});
+  }
   set(json, "questions", questions_json(explanation));
   Json messages = json_list();
   for (const ExplainedMessage& message : explanation.messages)
     messages.items.push_back(message_json(message, explanation));
   set(json, "messages", std::move(messages));
+  set(json, "oom", oom ? oom_json("", oom->evidence, oom->report) : Json{});
   set(json, "unknown_errors", lines_json(explanation.unknown_errors));
   set(json, "facts", facts_json(facts));
   set(json, "here", json_of(here));

@@ -1,6 +1,7 @@
 // gpuvet explain --json (schema gpuvet-explain/1, docs/explain.md).
 #pragma once
 
+#include "cli/explain/oom_part.hpp"
 #include "judge/explain/explain_report.hpp"
 
 #include <string>
@@ -8,7 +9,8 @@
 namespace gpuvet {
 
 // `here`: the text is from this machine.
-std::string explain_json(const Explanation& explanation, const ReadText& read,
+// `oom`: null where GPU memory did not run out.
+std::string explain_json(const Explanation& explanation, const OomAnswer* oom, const ReadText& read,
                          const std::vector<KnownFact>& facts, bool here);
 
 } // namespace gpuvet

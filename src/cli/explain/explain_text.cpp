@@ -1,9 +1,11 @@
 #include "cli/explain/explain_text.hpp"
 
 #include "cli/explain/explain_json.hpp"
-#include "cli/explain/text_facts.hpp"
+#include "cli/explain/oom_part.hpp"
 #include "formats/log_text/log_text.hpp"
 #include "judge/explain/explain_report.hpp"
+#include "judge/texts/facts_in_text.hpp"
+#include "judge/texts/known_facts.hpp"
 #include "render/terminal.hpp"
 
 #include <fmt/core.h>
@@ -53,15 +55,19 @@ std::set<std::string> areas_that_bear(const std::vector<Message>& messages,
 struct TextExplainer::Impl {
   explicit Impl(const Facts& tables) : facts(tables) {
     auto signatures = tables.signatures();
-    if (!signatures) {
-      problem = signatures.error();
-      return;
-    }
+    auto texts = tables.texts();
+    auto memory = OomPart::make(tables);
+    for (const Error* error :
+         {signatures ? nullptr : &signatures.error(), texts ? nullptr : &texts.error(),
+          memory ? nullptr : &memory.error()})
+      if (error && !problem) problem = *error;
+    if (problem) return;
     finder.emplace(**signatures);
-    text_facts.emplace(tables);
+    text_facts.emplace(**texts);
+    oom.emplace(std::move(*memory));
     std::vector<std::string> literals = finder->literals();
-    for (std::string& literal : text_facts->literals())
-      literals.push_back(std::move(literal));
+    for (const std::vector<std::string>& more : {fact_literals(**texts), oom->literals()})
+      literals.insert(literals.end(), more.begin(), more.end());
     set.emplace(literals);
     log.emplace(*set, [this](const PlainLine& line) { take(line); });
   }
@@ -69,12 +75,14 @@ struct TextExplainer::Impl {
   void take(const PlainLine& line) {
     if (line.has_literal) finder->line(line.text, line.number);
     text_facts->line(line.text, line.number);
+    oom->line(line.text, line.number);
   }
 
   const Facts& facts;
   std::optional<Error> problem; // of the fact tables
   std::optional<MessageFinder> finder;
-  std::optional<TextFacts> text_facts;
+  std::optional<FactsInText> text_facts;
+  std::optional<OomPart> oom;
   std::optional<LiteralSet> set;
   std::optional<LogText> log;
   std::vector<TextPart> parts;
@@ -98,38 +106,83 @@ void TextExplainer::begin_file(const std::string& name) {
   impl_->parts.push_back({impl_->log->lines() + 1, name});
 }
 
+namespace {
+
+// What was asked of the machine that the text is from, kept for as long as the answer points to it.
+struct AskedMachines {
+  Machine machine;
+  Diagnosis doctor, text_machine;
+};
+
+// This machine, and the one that the text describes.
+std::optional<Error> ask_machines(const ExplainOptions& options, const Facts& facts,
+                                  const FactsInText& text, AskedMachines& asked,
+                                  ExplainInput& input) {
+  auto checks = facts.checks();
+  if (!checks) return checks.error();
+  std::set<std::string> areas = areas_that_bear(input.found->messages(), **checks);
+  if (options.here) {
+    auto source = machine_source(options.machine);
+    if (!source) return source.error();
+    asked.machine = see_machine(*source, options.machine);
+    input.machine_facts = known_facts(asked.machine);
+  }
+  if (areas.empty()) return std::nullopt;
+  if (options.here) {
+    auto diagnosis = diagnose(asked.machine, facts, areas);
+    if (!diagnosis) return diagnosis.error();
+    asked.doctor = std::move(*diagnosis);
+    input.doctor = &asked.doctor;
+  }
+  if (input.text_facts.empty()) return std::nullopt;
+  auto diagnosis = diagnose(text.machine(), facts, areas);
+  if (!diagnosis) return diagnosis.error();
+  asked.text_machine = std::move(*diagnosis);
+  input.text_machine = &asked.text_machine;
+  return std::nullopt;
+}
+
+Report combined_report(const Explanation& explanation, const OomAnswer* oom, const ReadText& read,
+                       bool all) {
+  if (!oom) return explanation_report(explanation, read, all);
+  if (!leads(*oom, explanation)) {
+    Report report = explanation_report(explanation, read, all);
+    report.notes.push_back(
+        fmt::format("GPU memory ran out later, in line {}: gpuvet oom explains it", oom->line));
+    return report;
+  }
+  Report report = oom->report.report;
+  if (explanation.root)
+    report.notes.push_back(
+        fmt::format("also, line {}: {} (gpuvet explain --all)",
+                    explanation.messages[*explanation.root].message->lines.front().number,
+                    explanation_line(explanation)));
+  return report;
+}
+
+} // namespace
+
 int TextExplainer::finish(const ExplainOptions& options, Context& context, bool quiet_if_unknown) {
   if (impl_->problem) return complain(*impl_->problem);
   impl_->log->end();
-  auto checks = context.facts.checks();
-  if (!checks) return complain(checks.error());
-  const MessageFinder& finder = *impl_->finder;
   ExplainInput input;
-  input.found = &finder;
+  input.found = &*impl_->finder;
   input.text_facts = impl_->text_facts->facts();
-  Machine machine;
-  Diagnosis doctor;
-  if (options.here) {
-    auto source = machine_source(options.machine);
-    if (!source) return complain(source.error());
-    machine = see_machine(*source, options.machine);
-    std::set<std::string> areas = areas_that_bear(finder.messages(), **checks);
-    auto diagnosis =
-        areas.empty() ? Result<Diagnosis>(Diagnosis{}) : diagnose(machine, context.facts, areas);
-    if (!diagnosis) return complain(diagnosis.error());
-    doctor = std::move(*diagnosis);
-    input.doctor = &doctor;
-  }
+  AskedMachines asked;
+  if (auto error = ask_machines(options, context.facts, *impl_->text_facts, asked, input))
+    return complain(*error);
   auto explanation = explain(input, context.facts);
   if (!explanation) return complain(explanation.error());
-  int status = status_of(overall_confidence(*explanation));
+  std::unique_ptr<OomAnswer> oom = impl_->oom->end();
+  bool memory = oom && leads(*oom, *explanation);
+  int status = status_of(memory ? confidence_of(*oom) : overall_confidence(*explanation));
   ReadText read{impl_->log->lines(), impl_->log->bytes(), impl_->parts};
   if (options.json)
-    fmt::print("{}", explain_json(*explanation, read, input.text_facts, options.here));
-  else if (explanation->root || !quiet_if_unknown)
-    fmt::print("{}", render_terminal(explanation_report(*explanation, read, options.all),
+    fmt::print("{}", explain_json(*explanation, oom.get(), read, input.text_facts, options.here));
+  else if (memory || explanation->root || !quiet_if_unknown)
+    fmt::print("{}", render_terminal(combined_report(*explanation, oom.get(), read, options.all),
                                      {context.out.colour, context.out.width}));
-  if (!machine.not_finished.empty()) leave(status);
+  if (!asked.machine.not_finished.empty()) leave(status);
   return status;
 }
 
