@@ -1,5 +1,6 @@
 #include "facts/facts.hpp"
 
+#include "facts/oom/oom.hpp"
 #include "facts/packed.hpp"
 #include "facts/readers.hpp"
 
@@ -47,6 +48,7 @@ struct Facts::Tables {
   Lazy<FeatureTables> features;
   Lazy<Expected> expected;
   Lazy<CheckTables> checks;
+  Lazy<OomTables> oom;
 
   // Reads one file with `use` and checks that nothing was left over.
   template <class F> std::optional<Error> read(const std::string& name, F use) {
@@ -177,6 +179,10 @@ Result<const std::vector<Feature>*> Facts::features() const {
 Result<const std::vector<CapabilityLimits>*> Facts::capability_limits() const {
   return tables_->simple(tables_->features, "features.toml", read_features)
       .map([](const FeatureTables* t) { return &t->limits; });
+}
+
+Result<const OomTables*> Facts::oom() const {
+  return tables_->simple(tables_->oom, "oom.toml", read_oom);
 }
 
 Result<const CheckTables*> Facts::checks() const {

@@ -1,0 +1,199 @@
+#include "facts/oom/oom.hpp"
+
+#include "facts/rows.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace gpuvet {
+namespace {
+
+template <class T, size_t N>
+T word_of(FactRow& row, const char* key, const std::array<std::string_view, N>& words) {
+  std::string word = row.text(key);
+  const auto* at = std::find(words.begin(), words.end(), word);
+  if (at != words.end()) return static_cast<T>(at - words.begin());
+  row.refuse(std::string("'") + key + "' is none of the words that the file's head lists");
+  return T{};
+}
+
+constexpr std::array<std::string_view, 6> kKinds = {"device",  "pool", "budget",
+                                                    "startup", "bare", "disguised"};
+constexpr std::array<std::string_view, 7> kSafety = {
+    "safe", "changes-files", "needs-root", "restarts-service", "reboot", "hardware", "provider"};
+
+void read_templates(FactFile& file, OomTables& tables) {
+  for (const PackedRow& packed : file.rows("template")) {
+    FactRow row(file, packed);
+    OomTemplate made;
+    made.id = row.text("id");
+    made.framework = row.text("framework");
+    made.versions = row.text("versions");
+    made.kind = word_of<OomKind>(row, "kind", kKinds);
+    made.literal = row.text("literal");
+    made.opening = row.text("opening");
+    made.mark = row.text_if("mark");
+    made.unit = row.text_if("unit");
+    made.meaning = row.text("meaning");
+    made.causes = row.list("causes");
+    made.example = row.text("example");
+    made.reads = row.list("reads");
+    made.source = row.source();
+    row.end();
+    tables.templates.push_back(std::move(made));
+  }
+  for (const PackedRow& packed : file.rows("field")) {
+    FactRow row(file, packed);
+    OomField made;
+    made.framework = row.text("framework");
+    made.literal = row.text("literal");
+    made.pattern = row.text("pattern");
+    made.unit = row.text_if("unit");
+    made.far = row.flag("far");
+    made.source = row.source();
+    row.end();
+    tables.fields.push_back(std::move(made));
+  }
+}
+
+void read_lines(FactFile& file, OomTables& tables) {
+  for (const PackedRow& packed : file.rows("not")) {
+    FactRow row(file, packed);
+    OomNot made;
+    made.id = row.text("id");
+    made.literal = row.text("literal");
+    made.pattern = row.text("pattern");
+    made.meaning = row.text("meaning");
+    made.wins = row.flag("wins");
+    made.example = row.text("example");
+    made.source = row.source();
+    row.end();
+    tables.nots.push_back(std::move(made));
+  }
+  for (const PackedRow& packed : file.rows("table_row")) {
+    FactRow row(file, packed);
+    OomTableRow made;
+    made.title = row.text("title");
+    made.meaning = row.text("meaning");
+    made.source = row.source();
+    row.end();
+    tables.table_rows.push_back(std::move(made));
+  }
+  for (const PackedRow& packed : file.rows("series")) {
+    FactRow row(file, packed);
+    OomSeriesRow made;
+    made.id = row.text("id");
+    made.literal = row.text("literal");
+    made.pattern = row.text("pattern");
+    made.what = row.text("what");
+    made.unit = row.text_if("unit");
+    made.example = row.text("example");
+    made.reads = row.list("reads");
+    made.source = row.source();
+    row.end();
+    tables.series.push_back(std::move(made));
+  }
+}
+
+void read_words(FactFile& file, OomTables& tables) {
+  for (const PackedRow& packed : file.rows("unit")) {
+    FactRow row(file, packed);
+    OomUnit made;
+    made.name = row.text("name");
+    made.bytes = uint64_t{1} << std::min<uint32_t>(row.count("power_of_two"), 63);
+    made.source = row.source();
+    row.end();
+    tables.units.push_back(std::move(made));
+  }
+  for (const PackedRow& packed : file.rows("type")) {
+    FactRow row(file, packed);
+    OomType made;
+    made.name = row.text("name");
+    made.bytes = row.count("bytes");
+    made.source = row.source();
+    row.end();
+    tables.types.push_back(std::move(made));
+  }
+  for (const PackedRow& packed : file.rows("variable")) {
+    FactRow row(file, packed);
+    OomVariable made;
+    made.name = row.text("name");
+    made.formerly = row.text_if("formerly");
+    made.since = row.text_if("since");
+    made.framework = row.text("framework");
+    made.source = row.source();
+    row.end();
+    tables.variables.push_back(std::move(made));
+  }
+}
+
+void read_causes(FactFile& file, OomTables& tables) {
+  for (const PackedRow& packed : file.rows("cause")) {
+    FactRow row(file, packed);
+    OomCause made;
+    made.id = row.text("id");
+    made.title = row.text("title");
+    made.cause = row.text("cause");
+    made.measure = row.text("measure");
+    made.note = row.text_if("note");
+    made.source = row.source();
+    row.end();
+    tables.causes.push_back(std::move(made));
+  }
+  for (const PackedRow& packed : file.rows("fix")) {
+    FactRow row(file, packed);
+    OomFix made;
+    made.cause = row.text("cause");
+    made.command = row.text_if("command");
+    if (std::string step = row.text_if("step"); !step.empty()) {
+      if (!made.command.empty()) row.refuse("a fix has a command or a step, not both");
+      made.prose = true;
+      made.command = step;
+    }
+    if (made.command.empty()) row.refuse("a fix needs a command or a step");
+    made.safety = word_of<Safety>(row, "safety", kSafety);
+    made.frameworks = row.list("frameworks");
+    made.unless = row.text_if("unless");
+    auto is = [&](const OomCause& cause) { return cause.id == made.cause; };
+    auto at = std::find_if(tables.causes.begin(), tables.causes.end(), is);
+    if (at == tables.causes.end())
+      row.refuse("there is no cause '" + made.cause + "'");
+    else
+      at->fixes.push_back(made);
+    row.end();
+  }
+}
+
+} // namespace
+
+void read_oom(FactFile& file, OomTables& tables) {
+  read_templates(file, tables);
+  read_lines(file, tables);
+  read_words(file, tables);
+  read_causes(file, tables);
+}
+
+std::vector<std::string> oom_literals(const OomTables& tables) {
+  std::set<std::string> all = {"memory.used", "memory summary, device", "Cur Usage", "CUDA OOMs",
+                               "expandable_segments:True"};
+  for (const OomTemplate& row : tables.templates)
+    all.insert(row.literal);
+  for (const OomField& row : tables.fields)
+    all.insert(row.literal);
+  for (const OomNot& row : tables.nots)
+    all.insert(row.literal);
+  for (const OomSeriesRow& row : tables.series)
+    all.insert(row.literal);
+  for (const OomTableRow& row : tables.table_rows)
+    all.insert(row.title);
+  return {all.begin(), all.end()};
+}
+
+const OomCause* find_oom_cause(const OomTables& tables, const std::string& id) {
+  for (const OomCause& cause : tables.causes)
+    if (cause.id == id) return &cause;
+  return nullptr;
+}
+
+} // namespace gpuvet

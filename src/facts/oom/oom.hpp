@@ -1,0 +1,121 @@
+// What programs print when GPU memory runs out, and what can be behind it, in rows: messages with
+// their fields, lines that only look like it, tables and series of memory, units, causes with their
+// fixes. The grammar that reads logs with these rows stands in src/judge/oom/.
+#pragma once
+
+#include "facts/checks.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gpuvet {
+
+// How the numbers of a message are to be weighed.
+enum class OomKind : uint8_t {
+  device,    // what the GPU and this process hold
+  pool,      // of a preallocated pool
+  budget,    // what was wanted against what an engine or compiler was given
+  startup,   // an engine that wants a share of the GPU before it starts
+  bare,      // the size of the request at most
+  disguised, // another error that often is memory
+};
+
+struct OomTemplate {
+  std::string id, framework;
+  std::string versions; // that print it
+  OomKind kind = OomKind::device;
+  std::string literal; // that every line with the opening holds; 4 bytes at least
+  std::string opening; // RE2; named groups are fields; {size} and {number} stand for numbers
+  std::string mark;    // of this version, anywhere in the message; empty: always
+  std::string unit;    // of numbers that are printed without; empty: bytes
+  std::string meaning; // in plain words
+  std::vector<std::string> causes; // that are possible when the numbers do not decide; first likely
+  std::string example;
+  std::vector<std::string> reads; // "requested=2748779069": what the grammar must get from it
+  std::string source;
+};
+
+// A piece of a message of a framework.
+struct OomField {
+  std::string framework, literal, pattern, unit;
+  bool far = false; // may stand hundreds of lines below the opening
+  std::string source;
+};
+
+// A line that is not about GPU memory that ran out.
+struct OomNot {
+  std::string id, literal, pattern;
+  std::string meaning; // what it is
+  bool wins = false;   // makes an opening in the same line void
+  std::string example, source;
+};
+
+struct OomTableRow { // of memory_summary()
+  std::string title, meaning, source;
+};
+
+struct OomSeriesRow {
+  std::string id, literal, pattern; // groups: value, step, key, peak (a running maximum: no trend)
+  std::string what;                 // "allocated", "reserved", "used"
+  std::string unit;                 // of numbers that are printed without
+  std::string example;
+  std::vector<std::string> reads;
+  std::string source;
+};
+
+struct OomUnit {
+  std::string name;
+  uint64_t bytes = 0;
+  std::string source;
+};
+
+struct OomType { // of a tensor's elements
+  std::string name;
+  uint32_t bytes = 0;
+  std::string source;
+};
+
+struct OomFix {
+  std::string cause, command;
+  bool prose = false;
+  Safety safety = Safety::safe;
+  std::vector<std::string> frameworks; // empty: all
+  std::string unless;                  // a word of the message that makes it useless: "expandable"
+};
+
+struct OomCause {
+  std::string id, title; // {fields} are filled in
+  std::string cause;     // why such a thing happens
+  std::string measure;   // what to measure next, a command or a step
+  std::string note;      // advice that misleads
+  std::vector<OomFix> fixes; // best first
+  std::string source;
+};
+
+// A variable that a fix names, under the name of today.
+struct OomVariable {
+  std::string name, formerly, since, framework, source;
+};
+
+struct OomTables {
+  std::vector<OomTemplate> templates; // in the order in which they are tried
+  std::vector<OomField> fields;
+  std::vector<OomNot> nots;
+  std::vector<OomTableRow> table_rows;
+  std::vector<OomSeriesRow> series;
+  std::vector<OomUnit> units;
+  std::vector<OomType> types;
+  std::vector<OomCause> causes;
+  std::vector<OomVariable> variables;
+};
+
+// Every literal of the rows, each once: only lines that hold one need to be read.
+std::vector<std::string> oom_literals(const OomTables& tables);
+
+const OomCause* find_oom_cause(const OomTables& tables, const std::string& id); // null: none
+
+class FactFile;
+void read_oom(FactFile& file, OomTables& tables);
+
+} // namespace gpuvet
