@@ -21,6 +21,7 @@ const std::vector<Command>& commands() {
       {"scan", "tell which GPUs a binary, wheel, folder or environment runs on", define_scan},
       {"ldd", "show which library files a program gets, by which rule, and whether they fit",
        define_ldd},
+      {"oom", "say why GPU memory ran out, from a log, or who holds it now", define_oom},
       {"facts", "look up GPUs, toolkits, drivers, frameworks, error codes", define_facts},
       {"completion", "print the Tab completion script for bash, zsh or fish", define_completion},
   };

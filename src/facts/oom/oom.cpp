@@ -37,7 +37,7 @@ void read_templates(FactFile& file, OomTables& tables) {
     made.unit = row.text_if("unit");
     made.meaning = row.text("meaning");
     made.causes = row.list("causes");
-    made.example = row.text("example");
+    made.example = row.list("example");
     made.reads = row.list("reads");
     made.source = row.source();
     row.end();
@@ -66,7 +66,7 @@ void read_lines(FactFile& file, OomTables& tables) {
     made.pattern = row.text("pattern");
     made.meaning = row.text("meaning");
     made.wins = row.flag("wins");
-    made.example = row.text("example");
+    made.example = row.list("example");
     made.source = row.source();
     row.end();
     tables.nots.push_back(std::move(made));
@@ -88,11 +88,17 @@ void read_lines(FactFile& file, OomTables& tables) {
     made.pattern = row.text("pattern");
     made.what = row.text("what");
     made.unit = row.text_if("unit");
-    made.example = row.text("example");
+    made.key = row.text_if("key");
+    made.example = row.list("example");
     made.reads = row.list("reads");
     made.source = row.source();
     row.end();
     tables.series.push_back(std::move(made));
+  }
+  for (const PackedRow& packed : file.rows("axis")) {
+    FactRow row(file, packed);
+    tables.axes.push_back({row.text("literal"), row.text("pattern"), row.source()});
+    row.end();
   }
 }
 
@@ -137,6 +143,7 @@ void read_causes(FactFile& file, OomTables& tables) {
     made.cause = row.text("cause");
     made.measure = row.text("measure");
     made.note = row.text_if("note");
+    made.blame = row.text("blame");
     made.source = row.source();
     row.end();
     tables.causes.push_back(std::move(made));
@@ -144,7 +151,7 @@ void read_causes(FactFile& file, OomTables& tables) {
   for (const PackedRow& packed : file.rows("fix")) {
     FactRow row(file, packed);
     OomFix made;
-    made.cause = row.text("cause");
+    made.cause = row.text("check");
     made.command = row.text_if("command");
     if (std::string step = row.text_if("step"); !step.empty()) {
       if (!made.command.empty()) row.refuse("a fix has a command or a step, not both");
@@ -176,7 +183,7 @@ void read_oom(FactFile& file, OomTables& tables) {
 
 std::vector<std::string> oom_literals(const OomTables& tables) {
   std::set<std::string> all = {"memory.used", "memory summary, device", "Cur Usage", "CUDA OOMs",
-                               "expandable_segments:True"};
+                               "expandable_segments:True", " MiB"};
   for (const OomTemplate& row : tables.templates)
     all.insert(row.literal);
   for (const OomField& row : tables.fields)

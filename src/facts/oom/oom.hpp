@@ -31,8 +31,8 @@ struct OomTemplate {
   std::string unit;    // of numbers that are printed without; empty: bytes
   std::string meaning; // in plain words
   std::vector<std::string> causes; // that are possible when the numbers do not decide; first likely
-  std::string example;
-  std::vector<std::string> reads; // "requested=2748779069": what the grammar must get from it
+  std::vector<std::string> example; // lines
+  std::vector<std::string> reads;   // "requested=2748779069": what the grammar must get from it
   std::string source;
 };
 
@@ -48,7 +48,8 @@ struct OomNot {
   std::string id, literal, pattern;
   std::string meaning; // what it is
   bool wins = false;   // makes an opening in the same line void
-  std::string example, source;
+  std::vector<std::string> example; // lines
+  std::string source;
 };
 
 struct OomTableRow { // of memory_summary()
@@ -58,10 +59,15 @@ struct OomTableRow { // of memory_summary()
 struct OomSeriesRow {
   std::string id, literal, pattern; // groups: value, step, key, peak (a running maximum: no trend)
   std::string what;                 // "allocated", "reserved", "used"
+  std::string key;                  // of an earlier line that names the device; empty: none
   std::string unit;                 // of numbers that are printed without
-  std::string example;
+  std::vector<std::string> example; // lines
   std::vector<std::string> reads;
   std::string source;
+};
+
+struct OomAxisRow { // where in the run a line was printed; group: step
+  std::string literal, pattern, source;
 };
 
 struct OomUnit {
@@ -80,7 +86,7 @@ struct OomFix {
   std::string cause, command;
   bool prose = false;
   Safety safety = Safety::safe;
-  std::vector<std::string> frameworks; // empty: all
+  std::vector<std::string> frameworks; // or ids of templates; empty: all
   std::string unless;                  // a word of the message that makes it useless: "expandable"
 };
 
@@ -89,6 +95,7 @@ struct OomCause {
   std::string cause;     // why such a thing happens
   std::string measure;   // what to measure next, a command or a step
   std::string note;      // advice that misleads
+  std::string blame;     // "node", "user", "provider", "application"
   std::vector<OomFix> fixes; // best first
   std::string source;
 };
@@ -104,6 +111,7 @@ struct OomTables {
   std::vector<OomNot> nots;
   std::vector<OomTableRow> table_rows;
   std::vector<OomSeriesRow> series;
+  std::vector<OomAxisRow> axes; // first match counts
   std::vector<OomUnit> units;
   std::vector<OomType> types;
   std::vector<OomCause> causes;

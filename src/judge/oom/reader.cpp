@@ -1,0 +1,138 @@
+#include "judge/oom/reader.hpp"
+
+#include "judge/oom/message.hpp"
+#include "judge/oom/samples.hpp"
+#include "judge/oom/tables.hpp"
+
+namespace gpuvet {
+namespace {
+
+constexpr size_t kMostMessages = 256;   // kept, different ones
+constexpr size_t kMostAsides = 64;      // kept
+constexpr uint64_t kFarLines = 200'000; // that the list of chunks below a message may have
+
+bool same_amounts(const OomMessage& a, const OomMessage& b) {
+  if (a.template_id != b.template_id || a.amounts.size() != b.amounts.size()) return false;
+  if (a.others.size() != b.others.size() || a.word("device") != b.word("device")) return false;
+  for (const auto& [name, amount] : a.amounts)
+    if (b.amount(name).written != amount.written) return false;
+  for (size_t i = 0; i < a.others.size(); ++i)
+    if (a.others[i].pid != b.others[i].pid || a.others[i].held.written != b.others[i].held.written)
+      return false;
+  return true;
+}
+
+} // namespace
+
+struct OomReader::Impl {
+  explicit Impl(const OomGrammar& used)
+      : grammar(used), samples(used), far_of(used.tables->templates.size(), false) {
+    for (size_t i = 0; i < used.tables->templates.size(); ++i)
+      for (const OomField& field : used.tables->fields)
+        if (field.far && field.framework == used.tables->templates[i].framework) far_of[i] = true;
+  }
+
+  const OomGrammar& grammar;
+  OomEvidence evidence;
+  OomSamples samples;
+  std::vector<bool> far_of;         // by template: pieces may stand far below
+  std::optional<OomGathering> open; // the message that is being gathered
+  std::optional<size_t> far;        // the message that takes pieces from far below
+  uint64_t last = 0;
+
+  void keep(OomMessage message) {
+    for (OomMessage& known : evidence.messages)
+      if (same_amounts(known, message)) {
+        known.times += message.times;
+        known.last_line = message.last_line;
+        return;
+      }
+    if (evidence.messages.size() >= kMostMessages) {
+      ++evidence.messages_left;
+      return;
+    }
+    samples.take(message);
+    evidence.messages.push_back(std::move(message));
+  }
+
+  void finish() {
+    if (!open) return;
+    auto message = read_message(grammar, *open);
+    open.reset();
+    if (!message) return;
+    const size_t row = message->second;
+    keep(std::move(message->first));
+    if (far_of[row] && !evidence.messages.empty()) far = evidence.messages.size() - 1;
+  }
+
+  // A line that is something else, and the openings in it void.
+  bool is_aside(std::string_view line, uint64_t number) {
+    bool wins = false;
+    for (size_t i = 0; i < grammar.nots.size(); ++i) {
+      if (!grammar.nots[i].found_in(line)) continue;
+      const OomNot& row = grammar.tables->nots[i];
+      wins = wins || row.wins;
+      auto known = evidence.asides.begin();
+      while (known != evidence.asides.end() && known->row != row.id)
+        ++known;
+      if (known != evidence.asides.end())
+        ++known->times;
+      else if (evidence.asides.size() < kMostAsides)
+        evidence.asides.push_back({row.id, number, 1});
+    }
+    return wins;
+  }
+
+  bool opens(std::string_view line, uint64_t number) {
+    for (size_t i = 0; i < grammar.openings.size(); ++i) {
+      std::optional<size_t> at;
+      grammar.openings[i].pattern.each(line, [&](size_t begin, const std::vector<OomGroup>&) {
+        if (!at) at = begin;
+      });
+      if (!at) continue;
+      finish();
+      open.emplace();
+      open->opening = i;
+      add_line(*open, line.substr(*at), number);
+      return true;
+    }
+    return false;
+  }
+
+  void take(std::string_view line, uint64_t number) {
+    last = std::max(last, number);
+    if (line.find("expandable_segments:True") != std::string_view::npos &&
+        line.find("try setting") == std::string_view::npos)
+      evidence.expandable_set = true;
+    samples.take(line, number);
+    take_table_line(*grammar.tables, line, number, evidence.tables);
+    if (is_aside(line, number)) {
+      finish();
+      return;
+    }
+    if (opens(line, number)) return;
+    if (open && !add_line(*open, line, number)) finish();
+    if (!open && far && number - evidence.messages[*far].line < kFarLines)
+      read_far(grammar, line, number, evidence.messages[*far]);
+  }
+};
+
+OomReader::OomReader(const OomGrammar& grammar) : impl_(std::make_unique<Impl>(grammar)) {}
+OomReader::~OomReader() = default;
+OomReader::OomReader(OomReader&&) noexcept = default;
+OomReader& OomReader::operator=(OomReader&&) noexcept = default;
+
+void OomReader::take(std::string_view line, uint64_t number) {
+  impl_->take(line, number);
+}
+
+OomEvidence OomReader::end() {
+  impl_->finish();
+  for (const OomTable& table : impl_->evidence.tables)
+    impl_->samples.take(table);
+  impl_->evidence.series = impl_->samples.end();
+  impl_->evidence.lines = impl_->last;
+  return std::move(impl_->evidence);
+}
+
+} // namespace gpuvet
