@@ -19,19 +19,26 @@ OomBytes minus(OomBytes from, OomBytes what) {
 }
 
 // A message that tells no process as its own, but others: NVML gives the numbers of the host, so in a
-// container the program does not find itself among them. It is the one that holds what the allocator
-// holds and little more.
+// container the program does not find itself among them. When everybody in the list leaves less of the
+// GPU than this allocator holds, this process must be one of them: the one that holds what the
+// allocator holds and the least more.
 void find_self(const OomMessage& message, OomBalance& balance) {
   if (message.amounts.count("self") || !balance.reserved) return;
   const OomProcess* best = nullptr;
+  double listed = 0, rounding = 16 * kMiB;
   for (const OomProcess& process : message.others) {
-    if (!process.held) continue;
-    const double beside = static_cast<double>(*process.held) - *balance.reserved;
-    const double rounding = static_cast<double>(process.held.rounding) + 16 * kMiB;
-    if (beside < -rounding || beside > kMostBeside) continue;
-    if (best == nullptr || *process.held < *best->held) best = &process;
+    if (!process.held) return;
+    const auto held = static_cast<double>(*process.held);
+    listed += held;
+    rounding += static_cast<double>(process.held.rounding);
+    const bool can = held >= *balance.reserved - rounding;
+    if (can && (best == nullptr || *process.held < *best->held)) best = &process;
   }
   if (best == nullptr) return;
+  const double beside = static_cast<double>(*best->held) - *balance.reserved;
+  const bool must = balance.total && balance.free &&
+                    *balance.total - *balance.free - listed < *balance.reserved - rounding;
+  if (!must && ((balance.total && balance.free) || beside > kMostBeside)) return;
   balance.self_pid = best->pid;
   balance.self = static_cast<double>(*best->held);
 }
@@ -81,8 +88,9 @@ OomBalance balance_of(const OomMessage& message) {
   balance.outside = minus(balance.self, balance.reserved);
   if (balance.total && balance.free && balance.self && balance.others)
     balance.hidden = *balance.total - *balance.free - *balance.self - *balance.others;
-  if (balance.total && balance.free && balance.reserved)
-    balance.rest = *balance.total - *balance.free - *balance.reserved;
+  const OomBytes pool = balance.reserved ? balance.reserved : balance.allocated;
+  if (balance.total && balance.free && pool)
+    balance.rest = *balance.total - *balance.free - *pool;
   if (balance.requested && balance.free)
     balance.missing = *balance.requested - *balance.free - balance.unallocated.value_or(0);
   return balance;

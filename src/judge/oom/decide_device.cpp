@@ -215,7 +215,8 @@ bool rest_is_elsewhere(Case& c) {
   if (*b.free >= *b.requested || *b.free + *b.rest - kOneContext < *b.requested) return false;
   c.add("outside-allocator", OomSureness::likely,
         {fmt::format("{} in all - {} free - {} of this allocator = {}", size_text(*b.total),
-                     size_text(*b.free), size_text(*b.reserved), size_text(*b.rest))},
+                     size_text(*b.free), size_text(b.reserved ? *b.reserved : b.allocated.value_or(0)),
+                     size_text(*b.rest))},
         {{"outside", size_text(*b.rest)}});
   return true;
 }
@@ -252,10 +253,16 @@ void too_small(Case& c) {
   // Everything on the GPU must be accounted for, a context apart.
   const bool accounted = (b.hidden && b.outside) || (b.rest && *b.rest < std::max(kLibrariesLeast, kLibrariesShare * *b.total));
   const bool mine = b.reserved || b.self;
-  c.add("too-small", accounted && mine ? OomSureness::likely : OomSureness::possible,
-        {fmt::format("{} requested - {} free - {} unused in the pool = {} missing", size_text(*b.requested),
-                     size_text(*b.free), size_text(b.unallocated.value_or(0)), size_text(*b.missing))},
-        {{"deficit", size_text(std::max(0.0, *b.missing))}});
+  // What the pool has unused is of no use to this request when it is less than it, or in pieces.
+  const bool pieces = *b.missing <= 0;
+  const double deficit = std::max(0.0, pieces ? *b.requested - *b.free : *b.missing);
+  std::string sum = fmt::format("{} requested - {} free", size_text(*b.requested), size_text(*b.free));
+  if (!pieces && b.unallocated) sum += fmt::format(" - {} unused in the pool", size_text(*b.unallocated));
+  sum += fmt::format(" = {} missing", size_text(deficit));
+  if (pieces && b.unallocated)
+    sum += fmt::format("; the {} unused in the pool are in pieces and little", size_text(*b.unallocated));
+  c.add("too-small", accounted && mine ? OomSureness::likely : OomSureness::possible, {sum},
+        {{"deficit", size_text(deficit)}});
 }
 
 } // namespace

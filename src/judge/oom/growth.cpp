@@ -46,7 +46,7 @@ Points floor_of(const std::vector<OomSample>& samples) {
 double share_rising(const std::vector<double>& y) {
   size_t rising = 0;
   for (size_t i = 1; i < y.size(); ++i)
-    rising += y[i] > y[i - 1] ? 1 : 0;
+    if (y[i] > y[i - 1]) ++rising;
   return y.size() < 2 ? 0 : static_cast<double>(rising) / static_cast<double>(y.size() - 1);
 }
 

@@ -24,7 +24,7 @@ bool is_warning(const OomMessage& message) {
 size_t weight(const OomMessage& message, const OomTemplate& row) {
   size_t known = 0;
   for (const auto& [name, amount] : message.amounts)
-    known += amount ? 1 : 0;
+    if (amount) ++known;
   known += message.others.size();
   switch (row.kind) {
   case OomKind::device:

@@ -109,16 +109,20 @@ void add_size_of_tensor(const OomTables& tables, OomMessage& message) {
   message.amounts["requested"] = made;
 }
 
+std::string_view piece_text(const OomGathering& gathered, size_t i) {
+  const std::string_view text = gathered.text;
+  const size_t begin = gathered.pieces[i].at;
+  if (i + 1 == gathered.pieces.size()) return text.substr(begin);
+  return text.substr(begin, gathered.pieces[i + 1].at - 1 - begin);
+}
+
 // The same text with the breaks closed: for terminals that cut words and numbers apart.
 OomGathering glued(const OomGathering& gathered) {
   OomGathering made;
   made.opening = gathered.opening;
   for (size_t i = 0; i < gathered.pieces.size(); ++i) {
-    const size_t begin = gathered.pieces[i].at;
-    const size_t end =
-        i + 1 < gathered.pieces.size() ? gathered.pieces[i + 1].at - 1 : gathered.text.size();
     made.pieces.push_back({made.text.size(), gathered.pieces[i].line});
-    made.text += gathered.text.substr(begin, end - begin);
+    made.text += piece_text(gathered, i);
   }
   return made;
 }
@@ -165,6 +169,8 @@ std::optional<std::pair<OomMessage, size_t>> read_message(const OomGrammar& gram
     message.last_line = message.line;
     read_fields(grammar, row, gathered, message);
     if (gathered.pieces.size() > 1) read_fields(grammar, row, closed, message);
+    for (size_t i = 1; i < gathered.pieces.size(); ++i) // pieces that have a line to themselves
+      read_far(grammar, piece_text(gathered, i), gathered.pieces[i].line, message);
     for (const auto& [name, amount] : message.amounts)
       message.last_line = std::max(message.last_line, amount.line);
     add_size_of_tensor(*grammar.tables, message);

@@ -85,15 +85,11 @@ struct OomReader::Impl {
 
   bool opens(std::string_view line, uint64_t number) {
     for (size_t i = 0; i < grammar.openings.size(); ++i) {
-      std::optional<size_t> at;
-      grammar.openings[i].pattern.each(line, [&](size_t begin, const std::vector<OomGroup>&) {
-        if (!at) at = begin;
-      });
-      if (!at) continue;
+      if (!grammar.openings[i].pattern.found_in(line)) continue;
       finish();
       open.emplace();
       open->opening = i;
-      add_line(*open, line.substr(*at), number);
+      add_line(*open, line, number);
       return true;
     }
     return false;
