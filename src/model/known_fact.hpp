@@ -1,5 +1,5 @@
-// One fact about a machine by name, as a judgement over texts needs it: read from a pasted report or
-// taken from this machine. Several facts may have one name (two GPUs, two libraries).
+// One fact about a machine by name, as a judgement over texts needs it: read from a pasted report
+// or taken from this machine. Several facts may have one name (two GPUs, two libraries).
 //
 // Names: driver.version 535.104.05, driver.cuda 12.2, driver.open yes|no, nvcc.version 12.1,
 // nvcc.path, gpu.name, gpu.capability 8.6, gpu.count, gpu.memory_bytes, gpu.free_bytes,

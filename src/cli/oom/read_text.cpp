@@ -49,7 +49,8 @@ bool is_poll(std::string_view head) {
   const size_t begin = head.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos) return false;
   const std::string_view line = head.substr(begin, head.find('\n', begin) - begin);
-  return line.find("memory.used") != std::string_view::npos && line.find(',') != std::string_view::npos;
+  return line.find("memory.used") != std::string_view::npos &&
+         line.find(',') != std::string_view::npos;
 }
 
 Error why(const std::string& name) {
