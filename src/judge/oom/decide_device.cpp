@@ -76,14 +76,16 @@ bool oversubscribed(Case& c) {
 bool capped(Case& c) {
   const OomBalance& b = c.b;
   if (!b.limit || !b.requested) return false;
-  if (b.total && *b.limit > kRealLimit * *b.total) return false;
+  // Paddle's total is its limit already, and it prints one only where it counts.
+  const bool by_paddle = c.message.amounts.count("used") != 0;
+  if (!by_paddle && b.total && *b.limit > kRealLimit * *b.total) return false;
   const OomAmount& used = c.message.amount("used");
   const double held = b.reserved    ? *b.reserved
                       : b.allocated ? *b.allocated
                       : used        ? static_cast<double>(*used)
                                     : 0;
   if (held + *b.requested <= *b.limit) return false;
-  const bool room = !b.free || *b.free >= *b.requested || c.message.amounts.count("used");
+  const bool room = !b.free || *b.free >= *b.requested || by_paddle;
   c.add("software-cap", room ? OomSureness::certain : OomSureness::likely,
         {fmt::format("{}{} may be used; {} held + {} requested = {}", c.line("limit"),
                      size_text(*b.limit), size_text(held), size_text(*b.requested),
@@ -208,12 +210,13 @@ bool hidden(Case& c) {
   if (!b.hidden || !b.total || !b.requested || !b.free || !b.self || !b.others) return false;
   if (*b.hidden < std::max(kHiddenLeast, kHiddenShare * *b.total)) return false;
   if (*b.hidden < *b.requested - *b.free || *b.free >= *b.requested) return false;
-  c.add("hidden-memory", OomSureness::likely,
+  const bool matters = *b.hidden >= kNeighbourShare * *b.total;
+  c.add("hidden-memory", matters ? OomSureness::likely : OomSureness::possible,
         {fmt::format("{} in all - {} free - {} of this process - {} of others = {}",
                      size_text(*b.total), size_text(*b.free), size_text(*b.self),
                      size_text(*b.others), size_text(*b.hidden))},
         {{"hidden", size_text(*b.hidden)}});
-  return true;
+  return matters;
 }
 
 // Messages that tell no processes: what this allocator does not hold is somebody's.
@@ -264,7 +267,7 @@ void too_small(Case& c) {
   const bool accounted =
       (b.hidden && b.outside) ||
       (b.rest && *b.rest < std::max(kLibrariesLeast, kLibrariesShare * *b.total));
-  const bool mine = b.reserved || b.self;
+  const bool mine = b.reserved || b.self || b.allocated;
   // What the pool has unused is of no use to this request when it is less than it, or in pieces.
   const bool pieces = *b.missing <= 0;
   const double deficit = std::max(0.0, pieces ? *b.requested - *b.free : *b.missing);

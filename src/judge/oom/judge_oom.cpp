@@ -232,14 +232,15 @@ void write_report(const OomEvidence& evidence, const OomTables& tables, OomRepor
 
 // A leak comes before "too much", and before what is only likely; what is proved comes before it.
 void insert_growth(std::vector<OomFinding>& found, std::vector<OomFinding> growing) {
-  for (OomFinding& finding : growing) {
+  for (const OomFinding& finding : growing) {
     auto same = [&](const OomFinding& other) { return other.cause == finding.cause; };
     found.erase(std::remove_if(found.begin(), found.end(), same), found.end());
-    auto place = std::find_if(found.begin(), found.end(), [](const OomFinding& other) {
-      return other.sureness != OomSureness::certain;
-    });
-    found.insert(place, std::move(finding));
   }
+  auto place = std::find_if(found.begin(), found.end(), [](const OomFinding& other) {
+    return other.sureness != OomSureness::certain;
+  });
+  found.insert(place, std::make_move_iterator(growing.begin()),
+               std::make_move_iterator(growing.end()));
 }
 
 } // namespace
@@ -270,6 +271,9 @@ OomReport judge_oom(const OomEvidence& evidence, const OomTables& tables) {
     for (const OomTable& table : evidence.tables)
       if (found.empty()) found = decide(table);
   insert_growth(found, decide(report.growth));
+  std::stable_sort(found.begin(), found.end(), [](const OomFinding& a, const OomFinding& b) {
+    return a.sureness < b.sureness;
+  });
 
   const Builder builder{evidence, tables, report.message};
   for (OomFinding& finding : found)
