@@ -21,9 +21,9 @@ struct TheilSen {
   double slope = 0, intercept = 0; // of y over x; slope: the median over all pairs
 };
 
-// Sen, Estimates of the Regression Coefficient Based on Kendall's Tau, 1968. Pairs of one x are left
-// out. The intercept goes through the medians. Takes n * n / 2 numbers of memory: give it at most
-// some hundred points.
+// Sen, Estimates of the Regression Coefficient Based on Kendall's Tau, 1968. Pairs of one x are
+// left out. The intercept goes through the medians. Takes n * n / 2 numbers of memory: give it at
+// most some hundred points.
 TheilSen theil_sen(const std::vector<double>& x, const std::vector<double>& y);
 
 // The middle one, or the mean of the two in the middle; 0 of none.

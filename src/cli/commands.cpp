@@ -29,6 +29,7 @@ const std::vector<Command>& commands() {
        define_check},
       {"pick", "tell which framework release to install on a GPU and driver, and the command",
        define_pick},
+      {"oom", "say why GPU memory ran out, from a log, or who holds it now", define_oom},
       {"facts", "look up GPUs, toolkits, drivers, frameworks, error codes", define_facts},
       {"completion", "print the Tab completion script for bash, zsh or fish", define_completion},
   };

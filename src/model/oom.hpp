@@ -1,6 +1,6 @@
 // What a log tells about GPU memory that ran out: the messages with every number they carry, tables
-// of an allocator, and memory over time. A number is kept with its line and the precision in which it
-// was printed; one that is missing or stands for "not available" is unknown, with the reason.
+// of an allocator, and memory over time. A number is kept with its line and the precision in which
+// it was printed; one that is missing or stands for "not available" is unknown, with the reason.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,8 @@ struct OomMessage {
   uint64_t line = 0, last_line = 0;
   uint64_t times = 1; // with the same numbers; a traceback prints it more than once
   std::map<std::string, OomAmount, std::less<>> amounts;
-  std::map<std::string, std::string, std::less<>> words; // "device", "dtype", "shape", "op", "advice"
+  std::map<std::string, std::string, std::less<>>
+      words; // "device", "dtype", "shape", "op", "advice"
   std::vector<OomProcess> others;
 
   const OomAmount& amount(std::string_view name) const {
@@ -60,7 +61,7 @@ struct OomMessage {
 struct OomTable {
   std::string device;
   uint64_t line = 0;
-  std::optional<uint64_t> failures, retries;                 // "CUDA OOMs", "cudaMalloc retries"
+  std::optional<uint64_t> failures, retries;               // "CUDA OOMs", "cudaMalloc retries"
   std::map<std::string, OomAmount, std::less<>> now, peak; // by the same names as above
 };
 
@@ -73,9 +74,9 @@ struct OomSample {
 enum class OomAxis : uint8_t { sample, step, second };
 
 struct OomSeries {
-  std::string id;  // of its row
+  std::string id;   // of its row
   std::string what; // "allocated", "reserved", "used" (of the GPU, for everybody)
-  std::string key; // device or process, as printed
+  std::string key;  // device or process, as printed
   OomAxis axis = OomAxis::sample;
   std::vector<OomSample> samples; // in the order of the log
   std::optional<uint64_t> total;  // of the GPU, bytes

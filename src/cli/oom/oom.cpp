@@ -91,8 +91,10 @@ int run_holders(const OomOptions& options, const OomTables& tables, const Contex
   else
     fmt::print("{}", render_terminal(holders->report, {context.out.colour, context.out.width}));
   int status = exit_status::found; // who holds the memory was told
-  if (!holders->why_unknown.empty()) status = exit_status::none;
-  else if (holders->outcome == OomOutcome::open) status = exit_status::open;
+  if (!holders->why_unknown.empty())
+    status = exit_status::none;
+  else if (holders->outcome == OomOutcome::open)
+    status = exit_status::open;
   if (!machine.not_finished.empty()) leave(status);
   return status;
 }
@@ -100,8 +102,8 @@ int run_holders(const OomOptions& options, const OomTables& tables, const Contex
 int run_oom(OomOptions options, Context& context) {
   auto tables = context.facts.oom();
   if (!tables) return complain(tables.error());
-  const bool holders = options.of_gpus || !options.pid.empty() ||
-                       !options.machine.image.empty() || !options.machine.root.empty();
+  const bool holders = options.of_gpus || !options.pid.empty() || !options.machine.image.empty() ||
+                       !options.machine.root.empty();
   if (holders && !options.files.empty())
     return complain({"name a log, or ask for a machine (--gpu, --pid, --image), not both", ""});
   if (holders) return run_holders(options, **tables, context);
@@ -122,17 +124,18 @@ std::function<int(Context&)> define_oom(CLI::App& app) {
   app.add_option("--pid", options->pid, "what this process holds on which GPU now")
       ->type_name("N")
       ->expected(1);
-  CLI::Option* gpu = app.add_option("--gpu", options->gpu,
-                                    "who holds the memory of each GPU now, or of this one")
-                         ->type_name("INDEX")
-                         ->expected(0, 1);
+  CLI::Option* gpu =
+      app.add_option("--gpu", options->gpu, "who holds the memory of each GPU now, or of this one")
+          ->type_name("INDEX")
+          ->expected(0, 1);
   app.add_option("--image", options->machine.image,
                  "of a recorded machine: file of gpuvet snapshot, or folder")
       ->type_name("FILE");
   app.add_flag("--json", options->json, "print JSON (schema gpuvet-oom/1)");
-  app.footer("Without FILE: standard input, or on a terminal who holds the memory now. Exit status: 0 "
-             "cause found, 1 several are possible, 2 bad usage or unreadable input, 3 no GPU memory "
-             "ran out.");
+  app.footer(
+      "Without FILE: standard input, or on a terminal who holds the memory now. Exit status: 0 "
+      "cause found, 1 several are possible, 2 bad usage or unreadable input, 3 no GPU memory "
+      "ran out.");
   return [options, gpu](Context& context) {
     options->of_gpus = gpu->count() > 0;
     return run_oom(*options, context);

@@ -19,7 +19,8 @@ Json bytes_or_null(const std::optional<uint64_t>& bytes) {
 
 Json bytes_or_null(const OomBytes& bytes) {
   if (!bytes) return {};
-  return *bytes < 0 ? json_of(static_cast<int64_t>(*bytes)) : json_of(static_cast<uint64_t>(*bytes));
+  return *bytes < 0 ? json_of(static_cast<int64_t>(*bytes))
+                    : json_of(static_cast<uint64_t>(*bytes));
 }
 
 const char* outcome_name(OomOutcome outcome) {

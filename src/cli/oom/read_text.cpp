@@ -49,7 +49,8 @@ bool is_poll(std::string_view head) {
   const size_t begin = head.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos) return false;
   const std::string_view line = head.substr(begin, head.find('\n', begin) - begin);
-  return line.find("memory.used") != std::string_view::npos && line.find(',') != std::string_view::npos;
+  return line.find("memory.used") != std::string_view::npos &&
+         line.find(',') != std::string_view::npos;
 }
 
 Error why(const std::string& name) {
@@ -63,7 +64,7 @@ Result<OomEvidence> read_one(int fd, const std::string& name, const OomGrammar& 
   if (S_ISDIR(status.st_mode)) return fail("this is a folder; name a log", name);
   Progress progress(err, "reading " + name, sized ? static_cast<uint64_t>(status.st_size) : 0);
   OomReader reader(grammar);
-  LogText text(literals, [&](const PlainLine& line) { reader.take(line.text, line.number); });
+  LogText text(literals, [&](const LogLine& line) { reader.take(line.text, line.number); });
   RawLines raw(reader);
   std::string piece(kPiece, '\0');
   std::optional<bool> poll;

@@ -182,8 +182,8 @@ void read_oom(FactFile& file, OomTables& tables) {
 }
 
 std::vector<std::string> oom_literals(const OomTables& tables) {
-  std::set<std::string> all = {"memory.used", "memory summary, device", "Cur Usage", "CUDA OOMs",
-                               "expandable_segments:True", " MiB"};
+  std::set<std::string> all = {"memory.used", "memory summary, device",   "Cur Usage",
+                               "CUDA OOMs",   "expandable_segments:True", " MiB"};
   for (const OomTemplate& row : tables.templates)
     all.insert(row.literal);
   for (const OomField& row : tables.fields)

@@ -46,8 +46,8 @@ struct OomField {
 // A line that is not about GPU memory that ran out.
 struct OomNot {
   std::string id, literal, pattern;
-  std::string meaning; // what it is
-  bool wins = false;   // makes an opening in the same line void
+  std::string meaning;              // what it is
+  bool wins = false;                // makes an opening in the same line void
   std::vector<std::string> example; // lines
   std::string source;
 };
@@ -91,11 +91,11 @@ struct OomFix {
 };
 
 struct OomCause {
-  std::string id, title; // {fields} are filled in
-  std::string cause;     // why such a thing happens
-  std::string measure;   // what to measure next, a command or a step
-  std::string note;      // advice that misleads
-  std::string blame;     // "node", "user", "provider", "application"
+  std::string id, title;     // {fields} are filled in
+  std::string cause;         // why such a thing happens
+  std::string measure;       // what to measure next, a command or a step
+  std::string note;          // advice that misleads
+  std::string blame;         // "node", "user", "provider", "application"
   std::vector<OomFix> fixes; // best first
   std::string source;
 };

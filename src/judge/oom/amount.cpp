@@ -56,7 +56,8 @@ OomAmount parse_amount(std::string_view text, std::string_view unit,
   text = trimmed(text);
   OomAmount amount;
   amount.written = std::string(text.substr(0, 64));
-  if (text.starts_with('-')) return unknown_amount(std::move(amount), "a negative number was printed");
+  if (text.starts_with('-'))
+    return unknown_amount(std::move(amount), "a negative number was printed");
   const Written written = split(text);
   const uint64_t one = unit_bytes(written.unit.empty() ? unit : written.unit, units);
   if (written.digits.empty() || written.digits == "." || one == 0)
@@ -69,7 +70,8 @@ OomAmount parse_amount(std::string_view text, std::string_view unit,
   auto [rest, problem] = std::from_chars(begin, end, whole);
   if (problem == std::errc{} && rest == end && whole <= UINT64_MAX / one) {
     const uint64_t bytes = whole * one;
-    if (bytes > UINT64_MAX - (uint64_t{1} << 20U)) return unknown_amount(std::move(amount), kSentinel);
+    if (bytes > UINT64_MAX - (uint64_t{1} << 20U))
+      return unknown_amount(std::move(amount), kSentinel);
     amount.bytes = bytes;
     amount.rounding = one > 1 ? one / 2 : 0;
     return amount;
@@ -78,8 +80,8 @@ OomAmount parse_amount(std::string_view text, std::string_view unit,
   auto [rest_of_it, trouble] = std::from_chars(begin, end, value);
   if (trouble != std::errc{} && trouble != std::errc::result_out_of_range)
     return unknown_amount(std::move(amount), "no number of bytes was printed");
-  if (trouble == std::errc::result_out_of_range && written.digits.find_first_of("123456789") >
-                                                       written.digits.find('.'))
+  if (trouble == std::errc::result_out_of_range &&
+      written.digits.find_first_of("123456789") > written.digits.find('.'))
     trouble = std::errc{}; // so small that it is nothing
   value *= static_cast<double>(one);
   if (trouble == std::errc::result_out_of_range || !std::isfinite(value) ||
@@ -87,7 +89,8 @@ OomAmount parse_amount(std::string_view text, std::string_view unit,
     return unknown_amount(std::move(amount), "the number is larger than 2^64 bytes");
   if (value >= kTwoTo64 * (1 - kNear)) return unknown_amount(std::move(amount), kSentinel);
   amount.bytes = static_cast<uint64_t>(value + 0.5);
-  const double step = static_cast<double>(one) * std::pow(10.0, -static_cast<double>(written.decimals));
+  const double step =
+      static_cast<double>(one) * std::pow(10.0, -static_cast<double>(written.decimals));
   amount.rounding = static_cast<uint64_t>(step / 2);
   return amount;
 }

@@ -18,10 +18,10 @@ OomBytes minus(OomBytes from, OomBytes what) {
   return *from - *what;
 }
 
-// A message that tells no process as its own, but others: NVML gives the numbers of the host, so in a
-// container the program does not find itself among them. When everybody in the list leaves less of the
-// GPU than this allocator holds, this process must be one of them: the one that holds what the
-// allocator holds and the least more.
+// A message that tells no process as its own, but others: NVML gives the numbers of the host, so in
+// a container the program does not find itself among them. When everybody in the list leaves less
+// of the GPU than this allocator holds, this process must be one of them: the one that holds what
+// the allocator holds and the least more.
 void find_self(const OomMessage& message, OomBalance& balance) {
   if (message.amounts.count("self") || !balance.reserved) return;
   const OomProcess* best = nullptr;
@@ -89,8 +89,7 @@ OomBalance balance_of(const OomMessage& message) {
   if (balance.total && balance.free && balance.self && balance.others)
     balance.hidden = *balance.total - *balance.free - *balance.self - *balance.others;
   const OomBytes pool = balance.reserved ? balance.reserved : balance.allocated;
-  if (balance.total && balance.free && pool)
-    balance.rest = *balance.total - *balance.free - *pool;
+  if (balance.total && balance.free && pool) balance.rest = *balance.total - *balance.free - *pool;
   if (balance.requested && balance.free)
     balance.missing = *balance.requested - *balance.free - balance.unallocated.value_or(0);
   return balance;

@@ -1,9 +1,8 @@
 #include "judge/oom/decide.hpp"
 
+#include "base/text.hpp"
 #include "judge/oom/decide_device.hpp"
 #include "judge/oom/words.hpp"
-
-#include "base/text.hpp"
 
 #include <fmt/core.h>
 
@@ -53,8 +52,9 @@ std::vector<OomFinding> decide_bare(const OomMessage& message, const OomTemplate
   const std::string fits = message.word("fits_tokens");
   if (!fits.empty()) {
     OomFinding exact{"kv-cache-too-small", OomSureness::certain, {}, {}};
-    exact.evidence.push_back(fmt::format("{}a request may have {} tokens, {} fit", at_line(message.line),
-                                         message.word("wanted_tokens"), fits));
+    exact.evidence.push_back(fmt::format("{}a request may have {} tokens, {} fit",
+                                         at_line(message.line), message.word("wanted_tokens"),
+                                         fits));
     exact.fields = {{"fits_tokens", fits},
                     {"needed", message.word("wanted_tokens") + " tokens"},
                     {"budget", "room for " + fits}};
@@ -65,7 +65,8 @@ std::vector<OomFinding> decide_bare(const OomMessage& message, const OomTemplate
 
 std::vector<OomFinding> decide_pool(const OomMessage& message, const OomTemplate& row) {
   OomBytes requested = bytes_of(message, "requested");
-  if (auto rounded = decimal_number(message.word("rounded"))) requested = static_cast<double>(*rounded);
+  if (auto rounded = decimal_number(message.word("rounded")))
+    requested = static_cast<double>(*rounded);
   const OomBytes pool = bytes_of(message, "pool"), in_use = bytes_of(message, "in_use");
   if (!requested || (!pool && *requested >= kImpossible)) return decide_bare(message, row);
   OomFinding finding;
@@ -78,7 +79,8 @@ std::vector<OomFinding> decide_pool(const OomMessage& message, const OomTemplate
   }
   if (!pool) return as_row_says(message, row);
   finding.fields["pool"] = size_text(*pool);
-  finding.evidence.push_back(at_line(message.amount("pool").line) + "the pool has " + size_text(*pool));
+  finding.evidence.push_back(at_line(message.amount("pool").line) + "the pool has " +
+                             size_text(*pool));
   if (*requested > *pool) {
     finding.cause = "larger-than-gpu";
     finding.sureness = OomSureness::certain;
@@ -87,8 +89,9 @@ std::vector<OomFinding> decide_pool(const OomMessage& message, const OomTemplate
   }
   if (!in_use || *in_use > *pool) return as_row_says(message, row);
   const double unused = *pool - *in_use;
-  finding.evidence.push_back(fmt::format("{}{} of it in use: {} are left", at_line(message.amount("in_use").line),
-                                         size_text(*in_use), size_text(unused)));
+  finding.evidence.push_back(fmt::format("{}{} of it in use: {} are left",
+                                         at_line(message.amount("in_use").line), size_text(*in_use),
+                                         size_text(unused)));
   finding.fields["unallocated"] = size_text(unused);
   if (*requested <= unused) {
     finding.cause = "bfc-fragmentation";
@@ -99,8 +102,9 @@ std::vector<OomFinding> decide_pool(const OomMessage& message, const OomTemplate
   finding.sureness = OomSureness::likely;
   finding.fields["deficit"] = size_text(*requested - unused);
   OomFinding taken{"neighbour-process", OomSureness::possible, {}, {}};
-  taken.evidence.push_back("the pool's size is what was free when the program began; other processes "
-                           "may have made it small");
+  taken.evidence.push_back(
+      "the pool's size is what was free when the program began; other processes "
+      "may have made it small");
   return {finding, taken};
 }
 
@@ -109,8 +113,8 @@ std::vector<OomFinding> decide_budget(const OomMessage& message, const OomTempla
   if (!needed) return as_row_says(message, row);
   OomFinding finding;
   finding.sureness = OomSureness::certain;
-  finding.evidence.push_back(fmt::format("{}{} are needed{}", at_line(message.amount("needed").line),
-                                         size_text(*needed),
+  finding.evidence.push_back(fmt::format("{}{} are needed{}",
+                                         at_line(message.amount("needed").line), size_text(*needed),
                                          budget ? ", " + size_text(*budget) + " may be used" : ""));
   finding.fields = {{"needed", size_text(*needed)},
                     {"requested", size_text(*needed)},
@@ -118,7 +122,8 @@ std::vector<OomFinding> decide_budget(const OomMessage& message, const OomTempla
                     {"limit", budget ? size_text(*budget) : std::string("some size")},
                     {"total", "memory"}};
   if (budget && *needed > *budget) finding.fields["deficit"] = size_text(*needed - *budget);
-  if (!message.word("fits_tokens").empty()) finding.fields["fits_tokens"] = message.word("fits_tokens");
+  if (!message.word("fits_tokens").empty())
+    finding.fields["fits_tokens"] = message.word("fits_tokens");
   if (row.framework == "xla") {
     const bool absurd = *needed >= kImpossible || (budget && *needed > kTimesBudget * *budget);
     finding.cause = absurd ? "impossible-request" : "compile-over-budget";
@@ -143,11 +148,12 @@ std::vector<OomFinding> decide_startup(const OomMessage& message, const OomTempl
   if (requested)
     finding.evidence.push_back(fmt::format("{}a share of {} wants {}", at_line(message.line),
                                            message.word("share"), size_text(*requested)));
-  finding.fields = {{"others", size_text(taken)},
-                    {"total", size_text(*total)},
-                    {"free", size_text(*free)},
-                    {"share", message.word("share")},
-                    {"fits_share", fmt::format("{:.2f}", std::floor(*free / *total * 100 - 1) / 100)}};
+  finding.fields = {
+      {"others", size_text(taken)},
+      {"total", size_text(*total)},
+      {"free", size_text(*free)},
+      {"share", message.word("share")},
+      {"fits_share", fmt::format("{:.2f}", std::floor(*free / *total * 100 - 1) / 100)}};
   if (requested) finding.fields["requested"] = size_text(*requested);
   const bool others = taken > std::max(kOwnAtMost, kOwnShare * *total);
   finding.cause = others ? "neighbour-process" : "startup-share";
@@ -180,17 +186,19 @@ std::vector<OomFinding> decide(const OomTable& table) {
     if (at == table.now.end() || !at->second) return std::nullopt;
     return static_cast<double>(*at->second);
   };
-  const OomBytes reserved = bytes("reserved"), allocated = bytes("allocated"), stuck = bytes("stuck");
+  const OomBytes reserved = bytes("reserved"), allocated = bytes("allocated"),
+                 stuck = bytes("stuck");
   OomFinding finding;
-  finding.evidence.push_back(fmt::format("line {}: {} failures and {} retries on GPU {}", table.line,
-                                         *table.failures, table.retries.value_or(0), table.device));
+  finding.evidence.push_back(fmt::format("line {}: {} failures and {} retries on GPU {}",
+                                         table.line, *table.failures, table.retries.value_or(0),
+                                         table.device));
   if (reserved && allocated && stuck && *reserved > 0 && *stuck >= kLikelyShare * *reserved &&
       *stuck >= kLeastStuck) {
     finding.cause = "pool-fragmentation";
     finding.sureness = OomSureness::likely;
-    finding.evidence.push_back(fmt::format("{} reserved, {} allocated, {} not releasable: {:.0f} % of the pool",
-                                           size_text(*reserved), size_text(*allocated),
-                                           size_text(*stuck), *stuck / *reserved * 100));
+    finding.evidence.push_back(fmt::format(
+        "{} reserved, {} allocated, {} not releasable: {:.0f} % of the pool", size_text(*reserved),
+        size_text(*allocated), size_text(*stuck), *stuck / *reserved * 100));
     finding.fields = {{"requested", "the requests"}, {"unallocated", size_text(*stuck)}};
     return {finding};
   }
@@ -222,7 +230,7 @@ std::vector<OomFinding> decide(const std::vector<OomGrowth>& growth) {
   if (std::string left = time_left_text(*chosen); !left.empty())
     finding.evidence.push_back("the GPU is full " + left);
   if (allocated || (reserved && flat)) {
-    finding.sureness = allocated ? OomSureness::certain : OomSureness::likely;
+    finding.sureness = OomSureness::likely; // longer inputs from step to step look the same
     finding.cause = allocated ? "leak" : "cache-growth";
     return {finding};
   }

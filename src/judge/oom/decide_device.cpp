@@ -11,11 +11,11 @@ namespace gpuvet {
 namespace {
 
 constexpr double kImpossible = 1024 * kGiB;
-constexpr double kTimesGpu = 8;            // a request of more than that many GPUs is no wish
-constexpr double kRealLimit = 0.98;        // of the GPU: a limit above is none
-constexpr double kNotFragmented = 0.05;    // of the pool unused: it is full, not in pieces
-constexpr double kManyPrivate = 0.2;       // of the GPU in private pools
-constexpr double kNeighbourShare = 0.05;   // of the GPU: what others hold matters
+constexpr double kTimesGpu = 8;          // a request of more than that many GPUs is no wish
+constexpr double kRealLimit = 0.98;      // of the GPU: a limit above is none
+constexpr double kNotFragmented = 0.05;  // of the pool unused: it is full, not in pieces
+constexpr double kManyPrivate = 0.2;     // of the GPU in private pools
+constexpr double kNeighbourShare = 0.05; // of the GPU: what others hold matters
 constexpr double kHiddenLeast = 512 * kMiB, kHiddenShare = 0.02;
 constexpr double kLibrariesLeast = 1.5 * kGiB, kLibrariesShare = 0.1;
 constexpr double kContextLeast = 200 * kMiB, kContextMost = 900 * kMiB;
@@ -57,7 +57,8 @@ bool impossible(Case& c) {
   if (*b.requested < kImpossible && !(b.total && *b.requested > kTimesGpu * *b.total)) return false;
   std::string evidence = c.line("requested") + size_text(*b.requested) + " requested";
   if (b.total)
-    evidence += fmt::format(", {:.0f} times the GPU's {}", *b.requested / *b.total, size_text(*b.total));
+    evidence +=
+        fmt::format(", {:.0f} times the GPU's {}", *b.requested / *b.total, size_text(*b.total));
   c.add("impossible-request", OomSureness::certain, {evidence}, {});
   return true;
 }
@@ -66,8 +67,8 @@ bool oversubscribed(Case& c) {
   const OomBalance& b = c.b;
   if (!b.allocated || !b.total || *b.allocated <= *b.total * 1.01) return false;
   c.add("host-oversubscription", OomSureness::certain,
-        {fmt::format("{}{} allocated, {}the GPU has {}", c.line("allocated"), size_text(*b.allocated),
-                     c.line("total"), size_text(*b.total))},
+        {fmt::format("{}{} allocated, {}the GPU has {}", c.line("allocated"),
+                     size_text(*b.allocated), c.line("total"), size_text(*b.total))},
         {});
   return true;
 }
@@ -75,11 +76,16 @@ bool oversubscribed(Case& c) {
 bool capped(Case& c) {
   const OomBalance& b = c.b;
   if (!b.limit || !b.requested) return false;
-  if (b.total && *b.limit > kRealLimit * *b.total) return false;
+  // Paddle's total is its limit already, and it prints one only where it counts.
+  const bool by_paddle = c.message.amounts.count("used") != 0;
+  if (!by_paddle && b.total && *b.limit > kRealLimit * *b.total) return false;
   const OomAmount& used = c.message.amount("used");
-  const double held = b.reserved ? *b.reserved : b.allocated ? *b.allocated : used ? static_cast<double>(*used) : 0;
+  const double held = b.reserved    ? *b.reserved
+                      : b.allocated ? *b.allocated
+                      : used        ? static_cast<double>(*used)
+                                    : 0;
   if (held + *b.requested <= *b.limit) return false;
-  const bool room = !b.free || *b.free >= *b.requested || c.message.amounts.count("used");
+  const bool room = !b.free || *b.free >= *b.requested || by_paddle;
   c.add("software-cap", room ? OomSureness::certain : OomSureness::likely,
         {fmt::format("{}{} may be used; {} held + {} requested = {}", c.line("limit"),
                      size_text(*b.limit), size_text(held), size_text(*b.requested),
@@ -109,19 +115,21 @@ bool fragmented(Case& c) {
   const double share = b.reserved && *b.reserved > 0 ? stuck / *b.reserved : 1;
   if (share < kNotFragmented) return false;
   const std::string part = b.reserved ? fmt::format(" ({:.0f} % of the pool)", share * 100) : "";
-  const std::string of = c.message.amounts.count("unallocated") ? c.line("unallocated") : c.line("reserved");
+  const std::string of =
+      c.message.amounts.count("unallocated") ? c.line("unallocated") : c.line("reserved");
   if (stuck >= *b.requested) {
     c.add("pool-fragmentation", OomSureness::certain,
-          {fmt::format("{}{} of the pool lie unused{}, {} were requested", of, size_text(stuck), part,
-                       size_text(*b.requested))},
+          {fmt::format("{}{} of the pool lie unused{}, {} were requested", of, size_text(stuck),
+                       part, size_text(*b.requested))},
           {});
     return true;
   }
   if (b.free && *b.free < *b.requested && *b.free + stuck >= *b.requested) {
-    c.add("pool-fragmentation", OomSureness::certain,
-          {fmt::format("{}{} unused{} + {} free = {}, {} were requested", of, size_text(stuck), part,
-                       size_text(*b.free), size_text(stuck + *b.free), size_text(*b.requested))},
-          {});
+    c.add(
+        "pool-fragmentation", OomSureness::certain,
+        {fmt::format("{}{} unused{} + {} free = {}, {} were requested", of, size_text(stuck), part,
+                     size_text(*b.free), size_text(stuck + *b.free), size_text(*b.requested))},
+        {});
     return true;
   }
   if (share >= kLikelyShare && stuck >= *b.requested / 2)
@@ -137,8 +145,8 @@ bool in_graph_pools(Case& c) {
   const bool enough = b.requested && room >= *b.requested;
   c.add("graph-pools", enough ? OomSureness::certain : OomSureness::likely,
         {fmt::format("{}{} in private pools; of {} that are printed as allocated, tensors hold {}",
-                     c.line("private"), size_text(*b.in_private), size_text(b.allocated.value_or(0)),
-                     size_text(b.live.value_or(0)))},
+                     c.line("private"), size_text(*b.in_private),
+                     size_text(b.allocated.value_or(0)), size_text(b.live.value_or(0)))},
         {});
   return enough;
 }
@@ -159,7 +167,8 @@ std::vector<double> contexts(const OomMessage& message, const OomBalance& b) {
   const double mean = sizes.empty() ? 0 : sum / static_cast<double>(sizes.size());
   for (double size : sizes)
     squares += (size - mean) * (size - mean);
-  if (sizes.size() < 2 || std::sqrt(squares / static_cast<double>(sizes.size())) >= kContextSpread * mean)
+  if (sizes.size() < 2 ||
+      std::sqrt(squares / static_cast<double>(sizes.size())) >= kContextSpread * mean)
     return {};
   return sizes;
 }
@@ -173,9 +182,9 @@ bool others_hold_it(Case& c) {
     if (process.pid != b.self_pid && evidence.size() < 8)
       evidence.push_back(fmt::format("line {}: process {} holds {}", process.held.line, process.pid,
                                      process.held.written));
-  evidence.push_back(fmt::format("{} free + {} of others = {}, {} were requested", size_text(*b.free),
-                                 size_text(*b.others), size_text(*b.free + *b.others),
-                                 size_text(*b.requested)));
+  evidence.push_back(fmt::format("{} free + {} of others = {}, {} were requested",
+                                 size_text(*b.free), size_text(*b.others),
+                                 size_text(*b.free + *b.others), size_text(*b.requested)));
   const std::vector<double> alike = contexts(c.message, b);
   double sum = 0;
   for (double size : alike)
@@ -189,8 +198,10 @@ bool others_hold_it(Case& c) {
   const bool matters = !b.total || *b.others >= kNeighbourShare * *b.total;
   const bool alone = *b.free + *b.others >= *b.requested;
   c.add("neighbour-process",
-        !matters ? OomSureness::possible : alone ? OomSureness::certain : OomSureness::likely, evidence,
-        {{"total", b.total ? size_text(*b.total) : std::string("memory")}});
+        !matters ? OomSureness::possible
+        : alone  ? OomSureness::certain
+                 : OomSureness::likely,
+        evidence, {{"total", b.total ? size_text(*b.total) : std::string("memory")}});
   return matters && alone;
 }
 
@@ -199,12 +210,13 @@ bool hidden(Case& c) {
   if (!b.hidden || !b.total || !b.requested || !b.free || !b.self || !b.others) return false;
   if (*b.hidden < std::max(kHiddenLeast, kHiddenShare * *b.total)) return false;
   if (*b.hidden < *b.requested - *b.free || *b.free >= *b.requested) return false;
-  c.add("hidden-memory", OomSureness::likely,
-        {fmt::format("{} in all - {} free - {} of this process - {} of others = {}", size_text(*b.total),
-                     size_text(*b.free), size_text(*b.self), size_text(*b.others),
-                     size_text(*b.hidden))},
+  const bool matters = *b.hidden >= kNeighbourShare * *b.total;
+  c.add("hidden-memory", matters ? OomSureness::likely : OomSureness::possible,
+        {fmt::format("{} in all - {} free - {} of this process - {} of others = {}",
+                     size_text(*b.total), size_text(*b.free), size_text(*b.self),
+                     size_text(*b.others), size_text(*b.hidden))},
         {{"hidden", size_text(*b.hidden)}});
-  return true;
+  return matters;
 }
 
 // Messages that tell no processes: what this allocator does not hold is somebody's.
@@ -215,7 +227,8 @@ bool rest_is_elsewhere(Case& c) {
   if (*b.free >= *b.requested || *b.free + *b.rest - kOneContext < *b.requested) return false;
   c.add("outside-allocator", OomSureness::likely,
         {fmt::format("{} in all - {} free - {} of this allocator = {}", size_text(*b.total),
-                     size_text(*b.free), size_text(b.reserved ? *b.reserved : b.allocated.value_or(0)),
+                     size_text(*b.free),
+                     size_text(b.reserved ? *b.reserved : b.allocated.value_or(0)),
                      size_text(*b.rest))},
         {{"outside", size_text(*b.rest)}});
   return true;
@@ -251,16 +264,21 @@ void too_small(Case& c) {
   const OomBalance& b = c.b;
   if (!b.missing || !b.total) return;
   // Everything on the GPU must be accounted for, a context apart.
-  const bool accounted = (b.hidden && b.outside) || (b.rest && *b.rest < std::max(kLibrariesLeast, kLibrariesShare * *b.total));
-  const bool mine = b.reserved || b.self;
+  const bool accounted =
+      (b.hidden && b.outside) ||
+      (b.rest && *b.rest < std::max(kLibrariesLeast, kLibrariesShare * *b.total));
+  const bool mine = b.reserved || b.self || b.allocated;
   // What the pool has unused is of no use to this request when it is less than it, or in pieces.
   const bool pieces = *b.missing <= 0;
   const double deficit = std::max(0.0, pieces ? *b.requested - *b.free : *b.missing);
-  std::string sum = fmt::format("{} requested - {} free", size_text(*b.requested), size_text(*b.free));
-  if (!pieces && b.unallocated) sum += fmt::format(" - {} unused in the pool", size_text(*b.unallocated));
+  std::string sum =
+      fmt::format("{} requested - {} free", size_text(*b.requested), size_text(*b.free));
+  if (!pieces && b.unallocated)
+    sum += fmt::format(" - {} unused in the pool", size_text(*b.unallocated));
   sum += fmt::format(" = {} missing", size_text(deficit));
   if (pieces && b.unallocated)
-    sum += fmt::format("; the {} unused in the pool are in pieces and little", size_text(*b.unallocated));
+    sum += fmt::format("; the {} unused in the pool are in pieces and little",
+                       size_text(*b.unallocated));
   c.add("too-small", accounted && mine ? OomSureness::likely : OomSureness::possible, {sum},
         {{"deficit", size_text(deficit)}});
 }
@@ -283,7 +301,8 @@ std::vector<OomFinding> decide_device(const OomMessage& message, const OomTempla
   for (const std::string& cause : row.causes) { // when the numbers did not decide
     if (!c.found.empty() && c.found.front().sureness != OomSureness::possible) break;
     auto is = [&](const OomFinding& found) { return found.cause == cause; };
-    if (std::none_of(c.found.begin(), c.found.end(), is)) c.add(cause.c_str(), OomSureness::possible, {}, {});
+    if (std::none_of(c.found.begin(), c.found.end(), is))
+      c.add(cause.c_str(), OomSureness::possible, {}, {});
   }
   for (OomFinding& finding : c.found)
     finding.evidence.erase(std::remove(finding.evidence.begin(), finding.evidence.end(), ""),

@@ -82,8 +82,7 @@ void OomPattern::each(std::string_view text, const Use& use) const {
     groups.clear();
     for (size_t i = 1; i < found.size() && i < names_.size(); ++i)
       if (found[i].data() != nullptr && !names_[i].empty())
-        groups.push_back(
-            {names_[i], found[i], static_cast<size_t>(found[i].data() - text.data())});
+        groups.push_back({names_[i], found[i], static_cast<size_t>(found[i].data() - text.data())});
     use(static_cast<size_t>(found[0].data() - text.data()), groups);
     return std::string();
   });

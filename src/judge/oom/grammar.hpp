@@ -22,7 +22,9 @@ class OomPattern {
   // Errors: a sentence with what is wrong with the pattern.
   static Result<OomPattern> compile(const std::string& pattern, std::string literal);
 
-  bool may_match(std::string_view text) const { return text.find(literal_) != std::string_view::npos; }
+  bool may_match(std::string_view text) const {
+    return text.find(literal_) != std::string_view::npos;
+  }
   bool found_in(std::string_view text) const { return may_match(text) && regex_.found_in(text); }
   // Calls `use` for each match, first to last, with the place where it begins.
   using Use = std::function<void(size_t at, const std::vector<OomGroup>& groups)>;

@@ -24,13 +24,14 @@ struct Points {
   std::vector<double> x, y;
 };
 
-// The lowest value of each stretch: garbage collection and the phases of a step make a saw whose teeth
-// say nothing.
+// The lowest value of each stretch: garbage collection and the phases of a step make a saw whose
+// teeth say nothing.
 Points floor_of(const std::vector<OomSample>& samples) {
   Points points;
   const size_t count = samples.size();
   size_t stretch = 1;
-  if (count >= kEnvelopeFrom) stretch = std::max<size_t>(4, (count + kMostValues - 1) / kMostValues);
+  if (count >= kEnvelopeFrom)
+    stretch = std::max<size_t>(4, (count + kMostValues - 1) / kMostValues);
   for (size_t begin = 0; begin < count; begin += stretch) {
     const size_t end = std::min(count, begin + stretch);
     if (end - begin < stretch) break; // a short stretch has a higher floor
@@ -52,7 +53,8 @@ double share_rising(const std::vector<double>& y) {
 
 double second_half_slope(const Points& points) {
   const auto half = static_cast<std::ptrdiff_t>(points.x.size() / 2);
-  return theil_sen({points.x.begin() + half, points.x.end()}, {points.y.begin() + half, points.y.end()})
+  return theil_sen({points.x.begin() + half, points.x.end()},
+                   {points.y.begin() + half, points.y.end()})
       .slope;
 }
 
@@ -77,8 +79,8 @@ OomGrowth judge_growth(const OomSeries& series, std::optional<uint64_t> total) {
   const Points points = floor_of(series.samples);
   growth.values = points.y.size();
   if (growth.values < kFewestSamples) {
-    growth.why_not = fmt::format("{} values are too few to tell, {} are needed", growth.values,
-                                 kFewestSamples);
+    growth.why_not =
+        fmt::format("{} values are too few to tell, {} are needed", growth.values, kFewestSamples);
     return growth;
   }
   growth.p = mann_kendall(points.y).p;
@@ -91,10 +93,11 @@ OomGrowth judge_growth(const OomSeries& series, std::optional<uint64_t> total) {
   if (line.slope <= 0 || growth.p >= kSignificant)
     growth.why_not = fmt::format("no significant rise (Mann-Kendall p = {:.2g})", growth.p);
   else if (rise < least)
-    growth.why_not = fmt::format("it rises by {} in all, less than {}", size_text(rise), size_text(least));
+    growth.why_not =
+        fmt::format("it rises by {} in all, less than {}", size_text(rise), size_text(least));
   else if (growth.rising_share < kMostlyRising)
-    growth.why_not = fmt::format("it rises in {:.0f} % of the intervals only",
-                                 growth.rising_share * 100);
+    growth.why_not =
+        fmt::format("it rises in {:.0f} % of the intervals only", growth.rising_share * 100);
   else if (second_half_slope(points) < kStillRising * line.slope)
     growth.why_not = "it rose at the start and then stayed: warming up";
   growth.rises = growth.why_not.empty();
@@ -106,9 +109,9 @@ OomGrowth judge_growth(const OomSeries& series, std::optional<uint64_t> total) {
 std::string growth_text(const OomGrowth& growth) {
   const OomSeries& series = *growth.series;
   const std::string p = growth.p < 0.0001 ? "p < 0.0001" : fmt::format("p = {:.2g}", growth.p);
-  return fmt::format("{} a {} (Mann-Kendall {}, {} values, lines {} to {})", size_text(growth.slope),
-                     unit_of(series.axis, false), p, growth.values, series.samples.front().line,
-                     series.samples.back().line);
+  return fmt::format("{} a {} (Mann-Kendall {}, {} values, lines {} to {})",
+                     size_text(growth.slope), unit_of(series.axis, false), p, growth.values,
+                     series.samples.front().line, series.samples.back().line);
 }
 
 std::string time_left_text(const OomGrowth& growth) {

@@ -10,10 +10,10 @@ namespace gpuvet {
 
 struct OomGrowth {
   const OomSeries* series = nullptr;
-  size_t values = 0;          // of the lower envelope that was tested
-  double p = 1;               // Mann-Kendall, two-sided
-  double slope = 0;           // Theil-Sen, bytes for one step, second or sample
-  double rising_share = 0;    // of the intervals between the values
+  size_t values = 0;       // of the lower envelope that was tested
+  double p = 1;            // Mann-Kendall, two-sided
+  double slope = 0;        // Theil-Sen, bytes for one step, second or sample
+  double rising_share = 0; // of the intervals between the values
   bool rises = false;
   std::string why_not;        // it is no rise; empty when it is
   std::optional<double> left; // steps, seconds or samples until the GPU is full

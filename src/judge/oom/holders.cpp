@@ -1,5 +1,6 @@
 #include "judge/oom/holders.hpp"
 
+#include "judge/checks/common.hpp"
 #include "judge/oom/balance.hpp"
 #include "judge/oom/words.hpp"
 
@@ -12,20 +13,21 @@ namespace gpuvet {
 namespace {
 
 constexpr double kUnexplainedLeast = 300 * kMiB; // and
-constexpr double kUnexplainedShare = 0.01;       // of the GPU
+constexpr double kDriverOwn = 1.2 * kGiB;  // the driver's own part, where it is not told by itself
+constexpr double kUnexplainedShare = 0.01; // of the GPU
 
-bool in_container(const Machine& machine) {
-  const auto& container = machine.surroundings.container;
-  return (container && *container != ContainerKind::none) ||
+bool other_namespace(const Machine& machine) {
+  return in_container(machine) ||
          (machine.surroundings.own_pid_namespace && *machine.surroundings.own_pid_namespace);
 }
 
 // Could another program have the GPU open without being seen?
 bool all_seen(const Machine& machine) {
-  if (!machine.processes || in_container(machine)) return false;
+  if (!machine.processes || other_namespace(machine)) return false;
   if (!machine.system.user || *machine.system.user != 0) return false;
-  return std::all_of(machine.processes->begin(), machine.processes->end(),
-                     [](const GpuProcess& process) { return process.ours || !process.nodes.empty(); });
+  return std::all_of(
+      machine.processes->begin(), machine.processes->end(),
+      [](const GpuProcess& process) { return process.ours || !process.nodes.empty(); });
 }
 
 void add_seen(const GpuProcess& process, GpuHolder& holder) {
@@ -43,7 +45,8 @@ void add_open(const Machine& machine, const NvmlGpu& gpu, GpuMemory& memory) {
   for (const GpuProcess& process : *machine.processes) {
     auto same = [&](const GpuHolder& holder) { return holder.pid == process.pid; };
     auto known = std::find_if(memory.holders.begin(), memory.holders.end(), same);
-    const bool open = !node.empty() && std::find(process.nodes.begin(), process.nodes.end(), node) != process.nodes.end();
+    const bool open = !node.empty() && std::find(process.nodes.begin(), process.nodes.end(),
+                                                 node) != process.nodes.end();
     if (known != memory.holders.end()) {
       add_seen(process, *known);
       known->open = open;
@@ -61,7 +64,8 @@ GpuMemory memory_of(const Machine& machine, const NvmlGpu& gpu) {
   GpuMemory memory;
   memory.index = gpu.index;
   memory.name = gpu.name;
-  if (gpu.error != 0) memory.why_unknown = gpu.error_text.empty() ? "the GPU does not answer" : gpu.error_text;
+  if (gpu.error != 0)
+    memory.why_unknown = gpu.error_text.empty() ? "the GPU does not answer" : gpu.error_text;
   memory.total = gpu.memory_total.value;
   memory.used = gpu.memory_used.value;
   memory.reserved = gpu.memory_reserved.value;
@@ -77,12 +81,14 @@ GpuMemory memory_of(const Machine& machine, const NvmlGpu& gpu) {
       memory.holders.push_back(std::move(holder));
     }
   add_open(machine, gpu, memory);
-  std::stable_sort(memory.holders.begin(), memory.holders.end(), [](const GpuHolder& a, const GpuHolder& b) {
-    return a.bytes.value_or(0) > b.bytes.value_or(0);
-  });
+  std::stable_sort(memory.holders.begin(), memory.holders.end(),
+                   [](const GpuHolder& a, const GpuHolder& b) {
+                     return a.bytes.value_or(0) > b.bytes.value_or(0);
+                   });
   memory.complete = all_told && all_seen(machine);
   if (!all_told || !memory.used) return memory;
-  uint64_t told = memory.reserved.value_or(0);
+  // nvmlDeviceGetMemoryInfo_v2 does not count what it calls reserved as used.
+  uint64_t told = 0;
   for (const GpuHolder& holder : memory.holders)
     told += std::min(holder.bytes.value_or(0), UINT64_MAX - told);
   memory.unexplained = *memory.used > told ? *memory.used - told : 0;
@@ -92,7 +98,8 @@ GpuMemory memory_of(const Machine& machine, const NvmlGpu& gpu) {
 bool matters(const GpuMemory& memory) {
   if (!memory.unexplained || !memory.total) return false;
   const auto rest = static_cast<double>(*memory.unexplained);
-  return rest >= std::max(kUnexplainedLeast, kUnexplainedShare * static_cast<double>(*memory.total));
+  const double least = memory.reserved ? kUnexplainedLeast : kDriverOwn;
+  return rest >= std::max(least, kUnexplainedShare * static_cast<double>(*memory.total));
 }
 
 // --- words --------------------------------------------------------------------------------------
@@ -107,8 +114,10 @@ std::string remark(const GpuHolder& holder, bool explains) {
   if (!holder.unit.empty()) add(holder.unit);
   if (!holder.container.empty()) add("container " + holder.container);
   if (holder.ended) add("has ended, its parent has not taken notice");
-  if (!holder.listed && explains) add("only has the device open: the driver does not list it");
-  else if (!holder.listed) add("only has the device open");
+  if (!holder.listed && explains)
+    add("only has the device open: the driver does not list it");
+  else if (!holder.listed)
+    add("only has the device open");
   if (holder.listed && holder.name.empty()) add("not seen from here");
   if (holder.graphics) add("graphics");
   return text;
@@ -116,9 +125,10 @@ std::string remark(const GpuHolder& holder, bool explains) {
 
 Table table_of(const GpuMemory& memory) {
   Table table;
-  table.columns = {{fmt::format("GPU {}{}{}", memory.index, memory.name.empty() ? "" : " ", memory.name)},
-                   {"memory", Align::right},
-                   {"", Align::left, true}};
+  table.columns = {
+      {fmt::format("GPU {}{}{}", memory.index, memory.name.empty() ? "" : " ", memory.name)},
+      {"memory", Align::right},
+      {"", Align::left, true}};
   const bool rest = matters(memory);
   for (const GpuHolder& holder : memory.holders) {
     std::string who = fmt::format("{} {}", holder.pid, holder.name.empty() ? "?" : holder.name);
@@ -130,10 +140,12 @@ Table table_of(const GpuMemory& memory) {
   if (memory.reserved && *memory.reserved > 0)
     table.rows.push_back({{"the driver itself"}, {size_or(memory.reserved, "")}, {""}});
   if (rest)
-    table.rows.push_back({{"nobody whom it names", State::warning}, {size_or(memory.unexplained, "")}, {""}});
+    table.rows.push_back(
+        {{"nobody whom it names", State::warning}, {size_or(memory.unexplained, "")}, {""}});
   std::string all = "used";
   if (!memory.why_unknown.empty()) all = memory.why_unknown;
-  table.rows.push_back({{all}, {size_or(memory.used, "unknown")}, {"of " + size_or(memory.total, "unknown")}});
+  table.rows.push_back(
+      {{all}, {size_or(memory.used, "unknown")}, {"of " + size_or(memory.total, "unknown")}});
   return table;
 }
 
@@ -145,15 +157,24 @@ void add_verdicts(const OomTables& tables, OomHolders& holders) {
     verdict.cause = hidden;
     verdict.title = fmt::format("{} of GPU {} are held by nobody whom the driver names",
                                 size_or(memory.unexplained, ""), memory.index);
-    verdict.evidence.push_back(fmt::format("nvmlDeviceGetMemoryInfo(GPU {}): {} used of {}", memory.index,
-                                           size_or(memory.used, ""), size_or(memory.total, "")));
+    verdict.evidence.push_back(fmt::format("nvmlDeviceGetMemoryInfo(GPU {}): {} used of {}",
+                                           memory.index, size_or(memory.used, ""),
+                                           size_or(memory.total, "")));
     for (const GpuHolder& holder : memory.holders)
       if (!holder.listed) {
-        verdict.evidence.push_back(fmt::format("process {} ({}) has the device open and is not in the "
-                                               "driver's list",
-                                               holder.pid, holder.name));
-        verdict.fixes.push_back(holder.ended ? fmt::format("kill $(ps -o ppid= -p {})", holder.pid)
-                                             : fmt::format("kill {}", holder.pid));
+        verdict.evidence.push_back(
+            fmt::format("process {} ({}) has the device open and is not in the "
+                        "driver's list",
+                        holder.pid, holder.name));
+        verdict.fixes.push_back(
+            holder.ended
+                ? fmt::format(
+                      "end its parent, which must take notice of its end, if that is yours: "
+                      "kill $(ps -o ppid= -p {})",
+                      holder.pid)
+                : fmt::format("ps -o user,ppid,lstart,cmd -p {0} tells whose it is; if it is left "
+                              "over of yours: kill {0}",
+                              holder.pid));
       }
     const bool known = !verdict.fixes.empty();
     verdict.sureness = known ? OomSureness::likely : OomSureness::possible;
@@ -165,8 +186,28 @@ void add_verdicts(const OomTables& tables, OomHolders& holders) {
   }
 }
 
+std::string why_no_answer(const Asked& asked) {
+  switch (asked.state) {
+  case AskState::hung:
+    return "NVML gave no answer in time (" + asked.call + ")";
+  case AskState::crashed:
+    return "NVML crashed (" + asked.call + ")";
+  case AskState::failed:
+    return "NVML does not start: " + asked.error_text;
+  case AskState::no_library:
+    return "the NVML library is not found: " + asked.problem;
+  case AskState::skipped:
+    return "NVML was not asked: " + asked.problem;
+  case AskState::answered:
+    break;
+  }
+  return {};
+}
+
 std::string verdict_line(const OomHolders& holders) {
-  if (!holders.why_unknown.empty()) return "Who holds the memory is not known: " + holders.why_unknown;
+  if (!holders.why_unknown.empty())
+    return "Who holds the memory is not known: " + holders.why_unknown +
+           ". Decide with: gpuvet doctor";
   if (!holders.verdicts.empty()) {
     const OomVerdict& first = holders.verdicts.front();
     std::string text = first.title;
@@ -181,9 +222,9 @@ std::string verdict_line(const OomHolders& holders) {
     return fmt::format("No program holds GPU memory; GPU {} has {} of {} in use.", most->index,
                        size_or(most->used, ""), size_or(most->total, "?"));
   const GpuHolder& first = most->holders.front();
-  return fmt::format("GPU {}: {} of {} in use, most of it by {} ({}).", most->index, size_or(most->used, ""),
-                     size_or(most->total, "?"), first.name.empty() ? "a process not seen from here" : first.name,
-                     first.pid);
+  return fmt::format("GPU {}: {} of {} in use, most of it by {} ({}).", most->index,
+                     size_or(most->used, ""), size_or(most->total, "?"),
+                     first.name.empty() ? "a process not seen from here" : first.name, first.pid);
 }
 
 void add_process_notes(OomHolders& holders) {
@@ -199,8 +240,7 @@ Result<OomHolders> judge_holders(const Machine& machine, const OomTables& tables
                                  std::optional<uint64_t> pid, std::optional<uint32_t> gpu) {
   OomHolders holders;
   holders.pid = pid;
-  if (machine.nvml.asked.state != AskState::answered)
-    holders.why_unknown = "NVML did not answer: " + (machine.nvml.asked.problem.empty() ? machine.nvml.asked.error_text : machine.nvml.asked.problem);
+  holders.why_unknown = why_no_answer(machine.nvml.asked);
   for (const NvmlGpu& one : machine.nvml.gpus) {
     if (gpu && *gpu != one.index) continue;
     GpuMemory memory = memory_of(machine, one);
@@ -212,7 +252,8 @@ Result<OomHolders> judge_holders(const Machine& machine, const OomTables& tables
   }
   if (holders.why_unknown.empty() && holders.gpus.empty()) {
     if (gpu) return fail("there is no such GPU", fmt::format("--gpu {}", *gpu));
-    if (pid) return fail("no GPU lists this process and it has none open", fmt::format("--pid {}", *pid));
+    if (pid)
+      return fail("no GPU lists this process and it has none open", fmt::format("--pid {}", *pid));
     holders.why_unknown = "this machine has no GPU that NVML lists";
   }
   if (!pid) add_verdicts(tables, holders);
@@ -226,18 +267,22 @@ Result<OomHolders> judge_holders(const Machine& machine, const OomTables& tables
     Finding finding;
     finding.id = verdict.cause->id;
     finding.state = State::warning;
-    finding.title = fmt::format("{}: {} [{}]", sureness_word(verdict.sureness), verdict.title, verdict.cause->id);
+    finding.title = fmt::format("{}: {} [{}]", sureness_word(verdict.sureness), verdict.title,
+                                verdict.cause->id);
     finding.evidence = verdict.evidence;
     finding.cause = verdict.cause->cause;
     finding.fixes = verdict.fixes;
     holders.report.findings.push_back(std::move(finding));
   }
   if (pid) add_process_notes(holders);
-  const bool seen = std::all_of(holders.gpus.begin(), holders.gpus.end(), [](const GpuMemory& m) { return m.complete; });
+  const bool seen = std::all_of(holders.gpus.begin(), holders.gpus.end(),
+                                [](const GpuMemory& m) { return m.complete; });
   if (!seen && !holders.gpus.empty())
-    holders.report.notes.push_back(in_container(machine)
-                                       ? "this is a container: processes outside of it are not seen; run it on the host as root"
-                                       : "open files of other users are seen by root only; run it with sudo to see every holder");
+    holders.report.notes.push_back(other_namespace(machine)
+                                       ? "this is a container: processes outside of it are not "
+                                         "seen; run it on the host as root"
+                                       : "open files of other users are seen by root only; run it "
+                                         "with sudo to see every holder");
   return holders;
 }
 

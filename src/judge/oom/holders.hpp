@@ -1,6 +1,6 @@
-// Who holds the memory of each GPU of a machine now: what the driver tells by process, and who has the
-// device open without being told. A child that was forked before CUDA started in it, or that outlived
-// its parent, keeps memory and is in no list of the driver.
+// Who holds the memory of each GPU of a machine now: what the driver tells by process, and who has
+// the device open without being told. A child that was forked before CUDA started in it, or that
+// outlived its parent, keeps memory and is in no list of the driver.
 #pragma once
 
 #include "judge/oom/oom.hpp"
@@ -15,7 +15,7 @@ struct GpuHolder {
   bool listed = false;           // by the driver
   bool open = false;             // has the GPU's node open
   bool graphics = false;
-  bool ended = false;            // a zombie
+  bool ended = false; // a zombie
   std::string unit, container;
   std::optional<int64_t> started; // seconds since 1970
 };

@@ -98,9 +98,8 @@ struct Builder {
     if (fix.frameworks.empty()) return true;
     const std::string framework = message ? message->framework : "pytorch";
     const std::string id = message ? message->template_id : "";
-    return std::any_of(fix.frameworks.begin(), fix.frameworks.end(), [&](const std::string& name) {
-      return name == framework || name == id;
-    });
+    return std::any_of(fix.frameworks.begin(), fix.frameworks.end(),
+                       [&](const std::string& name) { return name == framework || name == id; });
   }
 
   std::optional<OomVerdict> verdict(OomFinding finding) const {
@@ -112,7 +111,9 @@ struct Builder {
     made.title = filled(made.cause->title, finding.fields).value_or(plain_title(made.cause->title));
     made.evidence = std::move(finding.evidence);
     for (const OomFix& fix : made.cause->fixes) {
-      if (!applies(fix) || (message && message->template_id == "torch-1.0" && fix.command.find("{alloc_conf}") != std::string::npos)) continue;
+      if (!applies(fix) || (message && message->template_id == "torch-1.0" &&
+                            fix.command.find("{alloc_conf}") != std::string::npos))
+        continue;
       if (auto text = filled(fix.command, finding.fields)) made.fixes.push_back(*text);
     }
     return made;
@@ -137,14 +138,16 @@ void add_notes(const OomEvidence& evidence, const OomTables& tables, OomReport& 
   if (report.message && !report.message->word("advice").empty() && !report.verdicts.empty() &&
       !report.verdicts.front().cause->note.empty())
     notes.push_back(fmt::format("the message's own advice ({}) misleads here: {}",
-                                report.message->word("advice"), report.verdicts.front().cause->note));
+                                report.message->word("advice"),
+                                report.verdicts.front().cause->note));
   if (report.message) {
     const OomBalance balance = balance_of(*report.message);
     if (balance.self_pid)
       notes.push_back(fmt::format("process {} is taken for this one, seen from outside of its "
                                   "container: it holds what the allocator holds and {} more",
                                   *balance.self_pid, size_text(balance.outside.value_or(0))));
-    if (report.message->template_id == "torch-2.10" || report.message->word("advice").find("PYTORCH_ALLOC_CONF") == 0)
+    if (report.message->template_id == "torch-2.10" ||
+        report.message->word("advice").find("PYTORCH_ALLOC_CONF") == 0)
       notes.push_back("PYTORCH_ALLOC_CONF was PYTORCH_CUDA_ALLOC_CONF before PyTorch 2.10");
   }
   if (evidence.expandable_set)
@@ -153,14 +156,14 @@ void add_notes(const OomEvidence& evidence, const OomTables& tables, OomReport& 
   for (const OomMessage& message : evidence.messages)
     more += &message == report.message ? message.times - 1 : message.times;
   if (report.message && more > 0)
-    notes.push_back(fmt::format("{} more such {} in the text; the one that tells most was judged", more,
-                                more == 1 ? "message is" : "messages are"));
+    notes.push_back(fmt::format("{} more such {} in the text; the one that tells most was judged",
+                                more, more == 1 ? "message is" : "messages are"));
   for (const OomAside& aside : evidence.asides)
     for (const OomNot& row : tables.nots)
       if (row.id == aside.row)
-        notes.push_back(fmt::format("line {}{}: {}", aside.line,
-                                    aside.times > 1 ? fmt::format(" and {} more", aside.times - 1) : "",
-                                    row.meaning));
+        notes.push_back(fmt::format(
+            "line {}{}: {}", aside.line,
+            aside.times > 1 ? fmt::format(" and {} more", aside.times - 1) : "", row.meaning));
   for (const OomGrowth& growth : report.growth)
     if (!growth.rises && growth.values >= kFewestSamples)
       notes.push_back(fmt::format("{} memory{} does not grow: {} ({} values)", growth.series->what,
@@ -185,8 +188,8 @@ std::string verdict_line(const OomReport& report, const OomTables& tables) {
   if (report.outcome == OomOutcome::open) {
     const OomTemplate* row = report.message ? template_of(tables, *report.message) : nullptr;
     if (row && row->kind == OomKind::disguised)
-      return fmt::format("{} One of {} causes; decide with: {}", row->meaning, report.verdicts.size(),
-                         report.question);
+      return fmt::format("{} One of {} causes; decide with: {}", row->meaning,
+                         report.verdicts.size(), report.question);
     return fmt::format("{}; the text does not tell which of {} {} it is. Decide with: {}", subject,
                        report.verdicts.size(), report.verdicts.size() == 1 ? "cause" : "causes",
                        report.question);
@@ -202,7 +205,8 @@ Finding finding_of(const OomVerdict& verdict) {
   finding.state = verdict.sureness == OomSureness::certain  ? State::fault
                   : verdict.sureness == OomSureness::likely ? State::warning
                                                             : State::unknown;
-  finding.title = fmt::format("{}: {} [{}]", sureness_word(verdict.sureness), verdict.title, verdict.cause->id);
+  finding.title =
+      fmt::format("{}: {} [{}]", sureness_word(verdict.sureness), verdict.title, verdict.cause->id);
   finding.evidence = verdict.evidence;
   finding.evidence.push_back("measure next: " + verdict.cause->measure);
   finding.cause = verdict.cause->cause;
@@ -218,8 +222,8 @@ void write_report(const OomEvidence& evidence, const OomTables& tables, OomRepor
     if (!table.rows.empty()) report.report.tables.push_back(std::move(table));
     const OomTemplate* row = template_of(tables, *report.message);
     if (row)
-      report.report.notes.push_back(fmt::format("line {}: {} ({})", report.message->line, row->meaning,
-                                                row->versions));
+      report.report.notes.push_back(
+          fmt::format("line {}: {} ({})", report.message->line, row->meaning, row->versions));
   }
   for (const OomVerdict& verdict : report.verdicts)
     report.report.findings.push_back(finding_of(verdict));
@@ -228,14 +232,15 @@ void write_report(const OomEvidence& evidence, const OomTables& tables, OomRepor
 
 // A leak comes before "too much", and before what is only likely; what is proved comes before it.
 void insert_growth(std::vector<OomFinding>& found, std::vector<OomFinding> growing) {
-  for (OomFinding& finding : growing) {
+  for (const OomFinding& finding : growing) {
     auto same = [&](const OomFinding& other) { return other.cause == finding.cause; };
     found.erase(std::remove_if(found.begin(), found.end(), same), found.end());
-    auto place = std::find_if(found.begin(), found.end(), [](const OomFinding& other) {
-      return other.sureness != OomSureness::certain;
-    });
-    found.insert(place, std::move(finding));
   }
+  auto place = std::find_if(found.begin(), found.end(), [](const OomFinding& other) {
+    return other.sureness != OomSureness::certain;
+  });
+  found.insert(place, std::make_move_iterator(growing.begin()),
+               std::make_move_iterator(growing.end()));
 }
 
 } // namespace
@@ -266,10 +271,14 @@ OomReport judge_oom(const OomEvidence& evidence, const OomTables& tables) {
     for (const OomTable& table : evidence.tables)
       if (found.empty()) found = decide(table);
   insert_growth(found, decide(report.growth));
+  std::stable_sort(found.begin(), found.end(), [](const OomFinding& a, const OomFinding& b) {
+    return a.sureness < b.sureness;
+  });
 
   const Builder builder{evidence, tables, report.message};
   for (OomFinding& finding : found)
-    if (auto verdict = builder.verdict(std::move(finding))) report.verdicts.push_back(std::move(*verdict));
+    if (auto verdict = builder.verdict(std::move(finding)))
+      report.verdicts.push_back(std::move(*verdict));
   report.question = question_of(report);
   if (report.verdicts.empty())
     report.outcome = OomOutcome::none;

@@ -81,7 +81,8 @@ struct Reading {
   void put_other(uint64_t pid, const OomGroup& group) {
     for (const OomProcess& known : message.others)
       if (known.pid == pid) return;
-    if (message.others.size() < kMostOthers) message.others.push_back({pid, amount("other", group)});
+    if (message.others.size() < kMostOthers)
+      message.others.push_back({pid, amount("other", group)});
   }
 };
 

@@ -9,8 +9,8 @@
 
 namespace gpuvet {
 
-// A message while its lines come in. Lines that a terminal or a person broke are put together with a
-// blank between them.
+// A message while its lines come in. Lines that a terminal or a person broke are put together with
+// a blank between them.
 struct OomGathering {
   size_t opening = 0; // of OomGrammar::openings
   std::string text;

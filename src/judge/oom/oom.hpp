@@ -1,7 +1,7 @@
-// Why did GPU memory run out? From what a log tells (OomReader) to causes, in a fixed order: a request
-// that cannot be meant, a limit that somebody set, a pool in pieces, other processes, memory that nobody
-// owns up to, other libraries, a leak (only with a series that rises), and last: it is too much. A
-// number that is not there stays unknown; the report says which command gets it.
+// Why did GPU memory run out? From what a log tells (OomReader) to causes, in a fixed order: a
+// request that cannot be meant, a limit that somebody set, a pool in pieces, other processes,
+// memory that nobody owns up to, other libraries, a leak (only with a series that rises), and last:
+// it is too much. A number that is not there stays unknown; the report says which command gets it.
 #pragma once
 
 #include "judge/oom/growth.hpp"

@@ -40,8 +40,8 @@ std::optional<double> seconds_in(std::string_view text) {
   std::vector<int64_t> n;
   for (const std::string& part : parts)
     n.push_back(static_cast<int64_t>(decimal_number(part).value_or(0)));
-  double seconds =
-      static_cast<double>(days_from_civil(n[0], n[1], n[2]) * 86400 + n[3] * 3600 + n[4] * 60 + n[5]);
+  double seconds = static_cast<double>(days_from_civil(n[0], n[1], n[2]) * 86400 + n[3] * 3600 +
+                                       n[4] * 60 + n[5]);
   if (text.size() > 20) seconds += number_in("0." + std::string(text.substr(20, 6))).value_or(0);
   return seconds;
 }
@@ -112,7 +112,8 @@ bool OomSamples::take_header(std::string_view line) {
     const auto [name, unit] = column_of(cells[i]);
     if (!is_column_name(name)) return false;
     if (name == "timestamp") csv.time = i;
-    if (name == "index" || ((name == "uuid" || name == "gpu_uuid" || name == "pci.bus_id") && !csv.key))
+    if (name == "index" ||
+        ((name == "uuid" || name == "gpu_uuid" || name == "pci.bus_id") && !csv.key))
       csv.key = i;
     if (name == "memory.used") {
       csv.used = i;
@@ -140,7 +141,8 @@ void OomSamples::take_row(std::string_view line, uint64_t number) {
   OomAmount used = parse_amount(cell(csv_->used), csv_->used_unit, grammar_.tables->units);
   if (!used || *used > kAbsurdBytes) return;
   OomAmount total;
-  if (csv_->total) total = parse_amount(cell(csv_->total), csv_->total_unit, grammar_.tables->units);
+  if (csv_->total)
+    total = parse_amount(cell(csv_->total), csv_->total_unit, grammar_.tables->units);
   const std::string time = cell(csv_->time);
   std::optional<double> seconds = time.empty() ? std::nullopt : seconds_in(time);
   std::string key = cell(csv_->key);
@@ -176,8 +178,10 @@ void OomSamples::take(std::string_view line, uint64_t number) {
       bool peak = false;
       for (const OomGroup& group : groups) {
         if (group.name == "peak") peak = true;
-        if (group.name == "value") value = parse_amount(group.text, row.unit, grammar_.tables->units);
-        if (group.name == "total") total = parse_amount(group.text, row.unit, grammar_.tables->units);
+        if (group.name == "value")
+          value = parse_amount(group.text, row.unit, grammar_.tables->units);
+        if (group.name == "total")
+          total = parse_amount(group.text, row.unit, grammar_.tables->units);
       }
       if (!value || peak || *value > kAbsurdBytes) return;
       add(row.id, row.what, keys_[i], {0, *value, number}, step_of(line), total.bytes);
@@ -211,7 +215,8 @@ std::vector<OomSeries> OomSamples::end() {
     if (rising && series.axis == OomAxis::sample) series.axis = OomAxis::step;
     if (!rising) series.axis = OomAxis::sample;
     for (size_t i = 0; i < series.samples.size(); ++i)
-      series.samples[i].at = rising ? *one.steps[i] : static_cast<double>(i) * static_cast<double>(one.each);
+      series.samples[i].at =
+          rising ? *one.steps[i] : static_cast<double>(i) * static_cast<double>(one.each);
     result.push_back(std::move(series));
   }
   return result;

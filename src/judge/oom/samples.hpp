@@ -1,5 +1,5 @@
-// Memory over time: values that a program prints again and again, polls of nvidia-smi, repeated tables
-// and messages. A long series is thinned to its lower envelope, which is what a leak lifts.
+// Memory over time: values that a program prints again and again, polls of nvidia-smi, repeated
+// tables and messages. A long series is thinned to its lower envelope, which is what a leak lifts.
 #pragma once
 
 #include "judge/oom/grammar.hpp"
@@ -12,7 +12,8 @@ namespace gpuvet {
 
 class OomSamples {
  public:
-  explicit OomSamples(const OomGrammar& grammar) : grammar_(grammar), keys_(grammar.series.size()) {}
+  explicit OomSamples(const OomGrammar& grammar)
+      : grammar_(grammar), keys_(grammar.series.size()) {}
 
   void take(std::string_view line, uint64_t number);
   void take(const OomMessage& message);
