@@ -10,7 +10,7 @@ using Lines = std::vector<std::pair<uint64_t, std::string>>;
 Lines lines_of(std::string_view text, size_t piece) {
   static const gpuvet::LiteralSet literals({"nvcc fatal", "no kernel image", "CUDA error"});
   Lines lines;
-  gpuvet::LogText log(literals, [&](const gpuvet::LogLine& line) {
+  gpuvet::LogText log(literals, [&](const gpuvet::PlainLine& line) {
     if (line.text.size() > gpuvet::kLongestLogLine) std::abort();
     lines.emplace_back(line.number, line.text);
   });

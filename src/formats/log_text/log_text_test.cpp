@@ -19,7 +19,7 @@ struct Seen {
 
 std::vector<Seen> read(std::string_view text, size_t piece = ~size_t{0}) {
   std::vector<Seen> seen;
-  LogText log(literals(), [&](const LogLine& line) {
+  LogText log(literals(), [&](const PlainLine& line) {
     seen.push_back({std::string(line.text), line.number, line.has_literal});
   });
   while (!text.empty()) {
