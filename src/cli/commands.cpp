@@ -1,11 +1,14 @@
 #include "cli/command.hpp"
 #include "cli/facts/folder.hpp"
+#include "cli/run/foreign_words.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
+#include <vector>
 
 namespace gpuvet {
 
@@ -15,6 +18,8 @@ const std::vector<Command>& commands() {
       {"doctor", "say what is wrong with this machine's GPU stack and what mends it",
        define_doctor},
       {"explain", "tell the cause of an error message, from a log or report", define_explain},
+      {"explain", "tell what a check or symptom means and what mends it", define_explain},
+      {"run", "run a command as it is and explain its failure", define_run},
       {"snapshot", "record what the doctor asks in one file, without names and secrets",
        define_snapshot},
       {"diff", "tell what changed between two snapshots, or since one", define_diff},
@@ -53,7 +58,9 @@ int run_command(int argc, char** argv) {
   }
   std::function<int(Context&)> default_run = define_default();
   try {
-    app.parse(argc, argv);
+    std::vector<std::string> words = with_foreign_words(argc, argv);
+    std::reverse(words.begin(), words.end()); // as CLI11 wants them
+    app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     int status = app.exit(error);
     return status == 0 ? exit_code::ok : exit_code::usage;
