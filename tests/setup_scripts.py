@@ -35,6 +35,8 @@ OS_RELEASE = {"ubuntu2204": ("ubuntu", "22.04"), "ubuntu2404": ("ubuntu", "24.04
               "fedora42": ("fedora", "42"), "fedora43": ("fedora", "43"),
               "fedora44": ("fedora", "44"), "sles15": ("sles", "15.6"), "suse16": ("sles", "16.0"),
               "amzn2023": ("amzn", "2023"), "wsl-ubuntu": ("ubuntu", "24.04")}
+MACHINES = ["cuda-leftovers", "hostile-names", "runfile-beside-packages", "nouveau-holds-gpu",
+            "pascal-with-driver-590", "wsl-linux-driver-inside", "driver-half-configured"]
 STUBS = ["sudo", "id", "uname", "df", "ldconfig", "nvidia-smi", "curl", "dpkg", "dpkg-query",
          "apt-cache", "apt-get", "rpm", "dnf", "zypper", "update-alternatives", "alternatives",
          "subscription-manager", "mokutil", "update-initramfs", "dracut"]
@@ -288,7 +290,7 @@ def same_words(script):
     """Without what differs between toolkits, GPUs and releases: what shellcheck has to see once."""
     text = re.sub(r"[0-9]+", "0", script)
     return "\n".join(line for line in text.split("\n")
-                     if not line.startswith("#") and not line.startswith("say "))
+                     if line.startswith("# shellcheck") or not line.startswith(("#", "say ")))
 
 
 def shellcheck(scripts):
@@ -330,7 +332,9 @@ def main():
         scripts = [(name, judge(name, answer)) for name, answer in zip(names, answers)]
         scripts = [(name, script) for name, script in scripts if script]
         if arguments.shellcheck:
-            return shellcheck([script for _, script in scripts])
+            images = [ask(gpuvet, "--toolkit", "12.8", "--image",
+                          os.path.join(program.IMAGES, name))[1] for name in MACHINES]
+            return shellcheck([script for _, script in scripts] + images)
         for (name, _), wrong in zip(scripts, pool.map(parses, [script for _, script in scripts])):
             if wrong:
                 complain(f"{name}: bash -n: {wrong}")

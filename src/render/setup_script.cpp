@@ -26,6 +26,13 @@ std::string comment(const std::string& text, int indent = 0) {
   return result;
 }
 
+bool has_dollars(const SetupPlan& plan) {
+  for (const SetupAction& step : plan.steps)
+    for (const std::string& item : step.items)
+      if (item.find_first_of("$`") != std::string::npos) return true;
+  return false;
+}
+
 std::string head(const SetupPlan& plan) {
   std::string text = "#!/usr/bin/env bash\n";
   text += comment(fmt::format("{}: for {}.", plan.what, plan.where));
@@ -37,6 +44,10 @@ std::string head(const SetupPlan& plan) {
   text += comment("driver: " + plan.driver + ".", 2);
   for (const std::string& note : plan.notes)
     text += comment("note: " + note, 2);
+  if (has_dollars(plan)) {
+    text += "#\n" + comment("Names that hold $ or ` are quoted and meant as they are.");
+    text += "# shellcheck disable=SC2016\n";
+  }
   return text + "set -euo pipefail\nexport LC_ALL=C\n";
 }
 

@@ -76,7 +76,7 @@ void add_wishes(CLI::App& app, SetupWish& wish) {
       ->type_name("NAME");
   app.add_option("--arch", wish.arch, "processor: x86_64, aarch64")
       ->check(CLI::IsMember({"x86_64", "aarch64"}));
-  app.add_option("--gpu", wish.gpu, "for this GPU: \"RTX 4090\", H100, 8.9")->type_name("NAME");
+  app.add_option("--gpu", wish.gpu, "for this GPU: \"RTX 4090\", H100")->type_name("NAME");
   auto* wsl = app.add_flag("--wsl", wish.wsl, "for WSL 2: no Linux driver");
   app.add_flag("--container", wish.container, "for a container image: no driver")->excludes(wsl);
   app.add_flag("--runfile", wish.runfile, "the toolkit from NVIDIA's runfile, not from packages");

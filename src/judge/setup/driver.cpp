@@ -2,6 +2,7 @@
 // module that drives them.
 #include "base/text.hpp"
 #include "judge/checks/common.hpp"
+#include "judge/checks/fabric/parts.hpp"
 #include "judge/setup/parts.hpp"
 
 #include <fmt/core.h>
@@ -196,9 +197,55 @@ std::string not_here(const Situation& situation, const Place& place) {
   if (place.wsl) return "the driver is that of Windows; no Linux driver goes into WSL";
   if (place.container) return "the driver is the host's; none goes into a container";
   if (situation.wish.no_driver) return "none is installed (--no-driver)";
+  if (fires(situation, "vgpu-needs-grid-driver") || fires(situation, "vgpu-guest-driver"))
+    return "none is installed: a vGPU takes the guest driver that goes with its host's, from "
+           "whoever "
+           "runs the host";
+  if (situation.machine && !situation.machine->container_host.driver_root.empty())
+    return "none is installed: the GPU operator brings it, in " +
+           situation.machine->container_host.driver_root;
   if (situation.wish.offline)
     return "none is installed: without a network only the toolkit of the runfile is";
   return {};
+}
+
+// The GPUs together: what the oldest and the newest of them ask for.
+struct Fleet {
+  std::vector<const Gpu*> gpus;
+  const Gpu *oldest = nullptr, *open_only = nullptr, *closed_only = nullptr, *module = nullptr;
+  std::optional<uint32_t> last; // branch for the oldest
+};
+
+Fleet fleet_of(const Situation& situation, const Place& place, std::vector<const Gpu*> gpus) {
+  Fleet fleet;
+  fleet.gpus = std::move(gpus);
+  for (const Gpu* gpu : fleet.gpus) {
+    if (gpu->tegra) fleet.module = gpu;
+    std::optional<uint32_t> mine = last_branch(situation.facts, *gpu);
+    if (mine && (!fleet.last || *mine < *fleet.last)) {
+      fleet.last = mine;
+      fleet.oldest = gpu;
+    }
+    const ModuleFlavour* row = flavour_of(situation.tables, *gpu, place.arch);
+    if (row && row->module == "open") fleet.open_only = gpu;
+    if (row && row->module == "proprietary") fleet.closed_only = gpu;
+  }
+  return fleet;
+}
+
+// Does the toolkit go with the GPUs, and is there a driver for both?
+std::optional<SetupRefusal> fits_toolkit(const Situation& situation, const Fleet& fleet,
+                                         const ChosenToolkit& toolkit, DriverChoice& choice) {
+  if (auto refusal = dropped(situation, *toolkit.row, fleet.gpus, choice)) return refusal;
+  tell_needs(*toolkit.row, fleet.last, choice);
+  auto needed = parse_version(choice.needed);
+  if (!fleet.last || !needed || needed->major() <= *fleet.last) return std::nullopt;
+  return SetupRefusal{
+      fmt::format("no driver serves both: CUDA {} needs {} or newer, and {} is the last branch for "
+                  "{}",
+                  toolkit.version, choice.needed, *fleet.last, fleet.oldest->name),
+      {fmt::format("--toolkit {}: the newest for this GPU",
+                   newest_toolkit_for(situation.facts, *fleet.oldest, fleet.last))}};
 }
 
 std::optional<SetupRefusal> fits_repository(const Place& place, const Gpu& oldest, uint32_t last) {
@@ -215,83 +262,71 @@ std::optional<SetupRefusal> fits_repository(const Place& place, const Gpu& oldes
        "use a release of the distribution that NVIDIA packaged that branch for"}};
 }
 
+// No driver although one may go here: none is asked for, or somebody else brings it.
+Choice without_driver(const Situation& situation, const Place& place, DriverChoice choice) {
+  if (!situation.wish.driver_only) return {std::move(choice), {}};
+  return refused("there is nothing to install: " + choice.sentence,
+                 {place.wsl         ? "NVIDIA's driver for Windows: https://www.nvidia.com/drivers"
+                  : place.container ? "on the host: gpuvet setup --driver-only"
+                  : situation.wish.gpu.empty() ? "name the GPU: --gpu NAME"
+                                               : "without --offline and --no-driver"});
+}
+
+// The driver that is to be installed.
+Choice installed(const Situation& situation, const Place& place, const Fleet& fleet,
+                 DriverChoice choice) {
+  if (fleet.open_only && fleet.closed_only)
+    return refused(fmt::format("no one driver serves both GPUs: {} works with the open kernel "
+                               "module only, {} with the proprietary one only",
+                               fleet.open_only->name, fleet.closed_only->name),
+                   {"keep one of them for a virtual machine (vfio-pci), or in another computer"});
+  if (leave_alone(situation, choice)) return {std::move(choice), {}};
+  if (fleet.last) {
+    if (auto refusal = fits_repository(place, *fleet.oldest, *fleet.last))
+      return {std::nullopt, *refusal};
+    fill_branch(situation, *fleet.oldest, *fleet.last, choice);
+  }
+  if (!place.packaged)
+    return refused(
+        fmt::format("NVIDIA has no repository for {} on {}", place.row->title, place.machine),
+        {"--no-driver, and the driver from the distribution or https://www.nvidia.com/drivers"});
+  fill_flavour(situation, place, fleet.gpus, choice);
+  choice.install = true;
+  choice.sentence = fmt::format("{} with the {} kernel module",
+                                fleet.last ? fmt::format("branch {}", *fleet.last)
+                                           : std::string("the newest branch of the repository"),
+                                choice.open ? "open" : "proprietary");
+  if (situation.machine && !fabric::nvswitches(*situation.machine).empty())
+    choice.notes.emplace_back(
+        "This machine has NVSwitch: CUDA starts only when nvidia-fabricmanager of exactly the "
+        "driver's version runs. Install it after the driver; gpuvet doctor compares the two.");
+  return {std::move(choice), {}};
+}
+
 } // namespace
 
 Result<Decided<DriverChoice>> choose_driver(const Situation& situation, const Place& place,
                                             const ChosenToolkit* toolkit) {
   auto gpus = gpus_of(situation);
   if (!gpus) return tl::unexpected<Error>(gpus.error());
+  Fleet fleet = fleet_of(situation, place, std::move(*gpus));
   DriverChoice choice;
-  choice.gpu_known = !gpus->empty() || place.wsl;
-  const Gpu *oldest = nullptr, *open_only = nullptr, *closed_only = nullptr;
-  std::optional<uint32_t> last;
-  for (const Gpu* gpu : *gpus) {
-    if (gpu->tegra)
-      return refused(gpu->name + " is a Jetson or DRIVE module: its driver and CUDA come with "
-                                 "JetPack or DRIVE OS",
-                     {"https://developer.nvidia.com/embedded/jetpack"});
-    std::optional<uint32_t> mine = last_branch(situation.facts, *gpu);
-    if (mine && (!last || *mine < *last)) {
-      last = mine;
-      oldest = gpu;
-    }
-    const ModuleFlavour* row = flavour_of(situation.tables, *gpu, place.arch);
-    if (row && row->module == "open") open_only = gpu;
-    if (row && row->module == "proprietary") closed_only = gpu;
-  }
-  if (toolkit) {
-    if (auto refusal = dropped(situation, *toolkit->row, *gpus, choice))
+  choice.gpu_known = !fleet.gpus.empty() || place.wsl;
+  if (fleet.module)
+    return refused(fleet.module->name + " is a Jetson or DRIVE module: its driver and CUDA come "
+                                        "with JetPack or DRIVE OS",
+                   {"https://developer.nvidia.com/embedded/jetpack"});
+  if (toolkit)
+    if (auto refusal = fits_toolkit(situation, fleet, *toolkit, choice))
       return Choice{std::nullopt, *refusal};
-    tell_needs(*toolkit->row, last, choice);
-    auto needed = parse_version(choice.needed);
-    if (last && needed && needed->major() > *last)
-      return refused(fmt::format("no driver serves both: CUDA {} needs {} or newer, and {} is the "
-                                 "last branch for {}",
-                                 toolkit->version, choice.needed, *last, oldest->name),
-                     {fmt::format("--toolkit {}: the newest for this GPU",
-                                  newest_toolkit_for(situation.facts, *oldest, last))});
-  }
   choice.sentence = not_here(situation, place);
-  if (!choice.sentence.empty()) {
-    if (situation.wish.driver_only)
-      return refused("there is nothing to install: " + choice.sentence,
-                     {place.wsl ? "NVIDIA's driver for Windows: https://www.nvidia.com/drivers"
-                      : place.container ? "on the host: gpuvet setup --driver-only"
-                                        : "without --offline and --no-driver"});
-    return Choice{std::move(choice), {}};
-  }
-  if (gpus->empty()) {
+  if (choice.sentence.empty() && fleet.gpus.empty())
     choice.sentence = situation.machine
                           ? "none is installed: no NVIDIA GPU that the tables know was found here "
                             "(--gpu NAME plans for one)"
                           : "none is installed: which one depends on the GPU (--gpu NAME)";
-    if (situation.wish.driver_only)
-      return refused("which driver depends on the GPU, and none is known", {"name it: --gpu NAME"});
-    return Choice{std::move(choice), {}};
-  }
-  if (open_only && closed_only)
-    return refused(fmt::format("no one driver serves both GPUs: {} works with the open kernel "
-                               "module only, {} with the proprietary one only",
-                               open_only->name, closed_only->name),
-                   {"keep one of them for a virtual machine (vfio-pci), or in another computer"});
-  if (leave_alone(situation, choice)) return Choice{std::move(choice), {}};
-  if (last) {
-    if (auto refusal = fits_repository(place, *oldest, *last))
-      return Choice{std::nullopt, *refusal};
-    fill_branch(situation, *oldest, *last, choice);
-  }
-  if (!place.packaged)
-    return refused(
-        fmt::format("NVIDIA has no repository for {} on {}", place.row->title, place.machine),
-        {"--no-driver, and the driver from the distribution or "
-         "https://www.nvidia.com/drivers"});
-  fill_flavour(situation, place, *gpus, choice);
-  choice.install = true;
-  choice.sentence = fmt::format("{} with the {} kernel module",
-                                last ? fmt::format("branch {}", *last)
-                                     : std::string("the newest branch of the repository"),
-                                choice.open ? "open" : "proprietary");
-  return Choice{std::move(choice), {}};
+  if (!choice.sentence.empty()) return without_driver(situation, place, std::move(choice));
+  return installed(situation, place, fleet, std::move(choice));
 }
 
 } // namespace gpuvet::setup

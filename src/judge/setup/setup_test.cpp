@@ -266,6 +266,22 @@ TEST(SetupDriver, TwoGpusThatNoDriverServes) {
             std::string::npos);
 }
 
+TEST(SetupDriver, SomebodyElseBringsIt) {
+  Machine machine = testing::healthy_h100();
+  machine.container_host.driver_root = "/run/nvidia/driver";
+  machine.kernel.module_version = unknown<std::string>("no driver");
+  machine.kernel.module_files = known<std::vector<ModuleFile>>({}, "/lib/modules");
+  SetupPlan made = plan(wish("12.8", ""), &machine);
+  EXPECT_EQ(made.driver_branch, "");
+  EXPECT_NE(made.driver.find("GPU operator"), std::string::npos);
+  machine.container_host.driver_root.clear();
+  made = plan(wish("12.8", ""), &machine);
+  EXPECT_EQ(made.driver_branch, "newest");
+  EXPECT_TRUE(std::any_of(made.notes.begin(), made.notes.end(), [](const std::string& note) {
+    return note.find("nvidia-fabricmanager") != std::string::npos; // it has NVSwitches
+  }));
+}
+
 // --- leftovers ----------------------------------------------------------------------------------
 
 TEST(SetupLeftovers, PackagesGoBeforeAnythingIsInstalledAndAfterTheRepository) {
