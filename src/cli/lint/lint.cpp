@@ -75,12 +75,15 @@ bool is_flagged(const LintedFile& file) {
 
 // What was found, and in how much: "nothing to mend" where nothing was read would be no answer.
 std::string verdict_of(const LintInputs& inputs) {
+  std::string where =
+      fmt::format("{} build file{}", inputs.looked_at, inputs.looked_at == 1 ? "" : "s");
+  if (inputs.words)
+    where = inputs.looked_at == 0 ? "the command line" : where + " and on the command line";
   if (inputs.settings == 0 && inputs.files.empty())
-    return fmt::format("no setting of GPU architectures in {} build file{}", inputs.looked_at,
-                       inputs.looked_at == 1 ? "" : "s");
-  std::string verdict = fmt::format(
-      "{}: {} setting{} in {} build file{}", finding_counts(inputs.files), inputs.settings,
-      inputs.settings == 1 ? "" : "s", inputs.looked_at, inputs.looked_at == 1 ? "" : "s");
+    return "no setting of GPU architectures in " + where;
+  std::string verdict = fmt::format("{}: {} setting{} {} {}", finding_counts(inputs.files),
+                                    inputs.settings, inputs.settings == 1 ? "" : "s",
+                                    inputs.words && inputs.looked_at == 0 ? "on" : "in", where);
   if (inputs.unresolved > 0)
     verdict += fmt::format(", {} of them with values from outside, which are not judged",
                            inputs.unresolved);
@@ -181,7 +184,7 @@ int run_lint(const LintCliOptions& options, const Context& context) {
     fmt::print("{}", lint_json(inputs, verdict_of(inputs)));
   else if (options.sarif)
     fmt::print("{}", lint_sarif(inputs, facts->tables));
-  else if (inputs.looked_at > 0 || inputs.errors.empty())
+  else if (inputs.looked_at > 0 || inputs.words || inputs.errors.empty())
     print_text(inputs, context);
   if (std::any_of(inputs.files.begin(), inputs.files.end(), is_flagged))
     return exit_code::falls_short;

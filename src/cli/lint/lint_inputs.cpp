@@ -150,8 +150,6 @@ LintInputs read_lint_inputs(const std::vector<std::string>& names, const LintFac
     any |= variable_of(setting, facts.tables) != nullptr ||
            std::any_of(facts.wrong.begin(), facts.wrong.end(),
                        [&](const WrongVariable& wrong) { return wrong.name == setting.name; });
-  ++found.looked_at;
-  count_settings(file, facts.tables, found);
   std::vector<LintFinding> findings = lint_file(file, facts, asked);
   if (!any && findings.empty()) {
     found.errors.push_back({"neither a file nor a setting that gpuvet knows, such as "
@@ -159,6 +157,8 @@ LintInputs read_lint_inputs(const std::vector<std::string>& names, const LintFac
                             joined(words, " ")});
     return found;
   }
+  found.words = true;
+  count_settings(file, facts.tables, found);
   if (!findings.empty())
     found.files.push_back({"command line", line, BuildFileKind::arguments, file.settings.size(),
                            std::move(findings)});

@@ -11,6 +11,7 @@ struct LintInputs {
   std::vector<LintedFile> files; // with findings
   std::vector<Error> errors;
   size_t looked_at = 0;  // build files
+  bool words = false;    // settings on the command line beside them
   size_t settings = 0;   // of GPU architectures, in them
   size_t unresolved = 0; // of those: they hold values from outside the file
 };

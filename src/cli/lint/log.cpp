@@ -119,8 +119,8 @@ std::string log_json(const BuildLog& log, const LogVerdict& verdict, const Repor
     Json item = json_object();
     set(item, "name", json_of(one.device.name));
     set(item, "capability", json_of(cc_name(one.device.sm)));
-    set(item, "sets", json_of(uint64_t{one.sets}));
-    set(item, "sets_with_code", json_of(uint64_t{one.loading}));
+    set(item, "commands", json_of(one.commands));
+    set(item, "commands_with_code", json_of(one.serving));
     set(item, "reason", one.reason.empty() ? Json{} : json_of(one.reason));
     gpus.items.push_back(std::move(item));
   }
@@ -135,7 +135,7 @@ std::string log_json(const BuildLog& log, const LogVerdict& verdict, const Repor
 
 void add_served(Report& report, const LogVerdict& verdict) {
   for (const LogDevice& one : verdict.devices)
-    if (one.sets > 0 && one.loading == one.sets)
+    if (one.commands > 0 && one.serving == one.commands)
       report.notes.insert(report.notes.begin(), one.device.name +
                                                     ": everything that was made has code "
                                                     "for it");
@@ -164,7 +164,7 @@ int run_log(const LogOptions& options, Context& context) {
     fmt::print("{}", render_terminal(report, {context.out.colour, context.out.width}));
   }
   bool unanswered = std::any_of(verdict->devices.begin(), verdict->devices.end(),
-                                [](const LogDevice& one) { return one.sets == 0; });
+                                [](const LogDevice& one) { return one.commands == 0; });
   if (report.state == State::fault) return exit_code::falls_short;
   return report.state == State::unknown || unanswered ? exit_code::usage : exit_code::ok;
 }

@@ -99,7 +99,7 @@ TEST(BuildFile, Presets) {
   EXPECT_EQ(shown(BuildFileKind::cmake_presets,
                   R"({"a":[{"cacheVariables":{"CMAKE_CUDA_ARCHITECTURES":"75","CUDA_ARCH_BIN":
                   {"type":"STRING","value":"8.6"}},"description":"CUDAARCHS=1"}]})"),
-            (Lines{"CMAKE_CUDA_ARCHITECTURES=75@1:53", "CUDA_ARCH_BIN=8.6@2:46"}));
+            (Lines{"CMAKE_CUDA_ARCHITECTURES=75@1:54", "CUDA_ARCH_BIN=8.6@2:45"}));
 }
 
 TEST(BuildFile, PythonIgnoresDocumentation) {
@@ -109,7 +109,8 @@ TEST(BuildFile, PythonIgnoresDocumentation) {
                                          "y = '-gencode=arch=compute_{},code=sm_{}'.format(a, a)\n"
                                          "z = f'-arch=sm_{a}'\n"
                                          "raise E('use -gencode arch=compute_1,code=sm_1')\n"),
-            (Lines{"CUDAARCHS=80@2:28", "-gencode=arch=compute_80,code=sm_80@3:19"}));
+            (Lines{"CUDAARCHS=80@2:28", "-gencode=arch=compute_80,code=sm_80@3:19",
+                   "-arch=sm_$a}@5:13 unknown"}));
 }
 
 TEST(BuildFile, YamlScalarsWithTheirPaths) {

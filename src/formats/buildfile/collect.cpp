@@ -104,6 +104,15 @@ Written written(const MappedText& script, const ShellWord& word) {
   return made;
 }
 
+Written value_part(const Written& word, size_t begin) {
+  Written value = word;
+  value.text = word.text.part(begin, word.text.text.size());
+  if (value.text.from.empty())
+    value.text.from.push_back(
+        static_cast<uint32_t>(word.text.offset(word.text.text.size()) + (word.quoted ? 1u : 0u)));
+  return value;
+}
+
 Collector::Collector(BuildFileKind kind, std::string_view text) : bytes_(text), lines_(text) {
   file.kind = kind;
 }

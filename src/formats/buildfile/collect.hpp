@@ -62,6 +62,8 @@ class Collector {
     bool known = true, literal = true, fallback = false, several = false;
   };
 
+  size_t assignments(const std::vector<Written>& list, size_t i);
+  size_t cut_by_blank(const std::vector<Written>& list, size_t i);
   void arguments(const std::vector<Written>& list, size_t first, std::string_view command);
   bool argument(const Written& word, std::string_view command, bool& wants_value);
   void note_publishing(const std::vector<Written>& list);
@@ -84,5 +86,8 @@ bool sets_architectures(std::string_view name); // may this variable be about ar
 bool looks_like_architecture(std::string_view text);
 
 Written written(const MappedText& script, const ShellWord& word);
+
+// The word from `begin` on: the value of NAME=value. Has a place even when it is empty.
+Written value_part(const Written& word, size_t begin);
 
 } // namespace gpuvet

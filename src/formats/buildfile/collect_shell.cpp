@@ -105,6 +105,46 @@ void Collector::flags(const MappedText& text) {
   --depth_;
 }
 
+// NAME=value words before a command, and those of export. Gives the index of the first other word.
+size_t Collector::assignments(const std::vector<Written>& list, size_t i) {
+  for (; i < list.size(); ++i) {
+    std::string_view word = list[i].text.text;
+    if (word == "-x" || word == "-g" || word == "-gx") continue;
+    size_t equals = word.find('=');
+    size_t name_size = equals == word.npos ? 0 : equals;
+    if (name_size > 0 && word[name_size - 1] == '+') --name_size; // NAME+=value
+    if (name_size == 0 || !is_variable_name(word.substr(0, name_size))) break;
+    Written value = value_part(list[i], equals + 1);
+    size_t before = pending_.size();
+    BuildSetting* setting = variable(word.substr(0, name_size), value,
+                                     {SettingForm::environment, "", false, list[i].text.offset(0),
+                                      list[i].text.offset(name_size)});
+    if (!setting) flags(value.text);
+    if (pending_.size() == before + 1) i = cut_by_blank(list, i);
+  }
+  return i;
+}
+
+// A value without quotes whose next words look like more of it: they are lost. Gives the index of
+// the last of them.
+size_t Collector::cut_by_blank(const std::vector<Written>& list, size_t i) {
+  Pending& pending = pending_.back();
+  auto is_more = [&](size_t k) {
+    return k < list.size() && !list[k].quoted && looks_like_architecture(list[k].text.text);
+  };
+  if (list[i].quoted || pending.setting.form == SettingForm::option || !is_more(i + 1) ||
+      !looks_like_architecture(pending.value.text.text))
+    return i;
+  size_t begin = list[i].text.offset(list[i].text.text.size());
+  while (is_more(i + 1))
+    ++i;
+  size_t end = list[i].text.offset(list[i].text.text.size());
+  if (end <= begin || end > bytes_.size()) return i;
+  pending.setting.after = std::string(bytes_.substr(begin, end - begin));
+  pending.setting.after_end = end;
+  return i;
+}
+
 void Collector::words(const std::vector<Written>& list, std::string_view outer) {
   size_t i = 0;
   std::string command(outer);
@@ -115,36 +155,7 @@ void Collector::words(const std::vector<Written>& list, std::string_view outer) 
   };
   skip_prefixes();
   if (i < list.size() && (text_of(i) == "declare" || text_of(i) == "typeset")) ++i;
-  while (i < list.size()) {
-    std::string_view word = text_of(i);
-    size_t equals = word.find('=');
-    if (word == "-x" || word == "-g" || word == "-gx") {
-      ++i;
-      continue;
-    }
-    size_t name_size = equals == word.npos ? 0 : equals;
-    if (name_size > 0 && word[name_size - 1] == '+') --name_size; // NAME+=value
-    if (name_size == 0 || !is_variable_name(word.substr(0, name_size))) break;
-    Written value{list[i].text.part(equals + 1, word.size()), list[i].quoted};
-    if (value.text.from.empty())
-      value.text.from.push_back(
-          static_cast<uint32_t>(list[i].text.offset(word.size()) + (list[i].quoted ? 1u : 0u)));
-    BuildSetting* setting = variable(word.substr(0, name_size), value,
-                                     {SettingForm::environment, "", false, list[i].text.offset(0),
-                                      list[i].text.offset(name_size)});
-    if (setting && !list[i].quoted && i + 1 < list.size() && !list[i + 1].quoted &&
-        looks_like_architecture(value.text.text) && looks_like_architecture(text_of(i + 1))) {
-      size_t last = i + 1;
-      while (last + 1 < list.size() && looks_like_architecture(text_of(last + 1)))
-        ++last;
-      size_t from = list[i].text.offset(word.size());
-      setting->after_end = list[last].text.offset(text_of(last).size());
-      setting->after = std::string(bytes_.substr(from, setting->after_end - from));
-      i = last;
-    }
-    if (!setting) flags(value.text);
-    ++i;
-  }
+  i = assignments(list, i);
   skip_prefixes();
   if (i >= list.size()) return;
   command = std::string(program(text_of(i)));
@@ -191,31 +202,14 @@ void Collector::arguments(const std::vector<Written>& list, size_t first,
         ++i;
       }
     }
-    // -DNAME=75 86: the blank ends the value.
-    if (pending_.size() != before + 1 || list[i].quoted || i + 1 >= list.size()) continue;
-    Pending& pending = pending_.back();
-    if (pending.setting.form == SettingForm::option ||
-        !looks_like_architecture(pending.value.text.text) || list[i + 1].quoted ||
-        !looks_like_architecture(text_of(i + 1)))
-      continue;
-    size_t from = list[i].text.offset(text_of(i).size());
-    while (i + 1 < list.size() && looks_like_architecture(text_of(i + 1)))
-      ++i;
-    pending.setting.after_end = list[i].text.offset(text_of(i).size());
-    pending.setting.after = std::string(bytes_.substr(from, pending.setting.after_end - from));
+    if (pending_.size() == before + 1) i = cut_by_blank(list, i);
   }
 }
 
 // One word that may hold a setting; `wants_value`: its value is the next word.
 bool Collector::argument(const Written& word, std::string_view command, bool& wants_value) {
   std::string_view text = word.text.text;
-  auto part = [&](size_t begin) {
-    Written value{word.text.part(begin, text.size()), word.quoted};
-    if (value.text.from.empty())
-      value.text.from.push_back(
-          static_cast<uint32_t>(word.text.offset(text.size()) + (word.quoted ? 1u : 0u)));
-    return value;
-  };
+  auto part = [&](size_t begin) { return value_part(word, begin); };
   for (std::string_view name : kOptions) {
     if (text == name) {
       wants_value = true;

@@ -110,10 +110,7 @@ class Reader {
     std::string_view text = word.text.text;
     size_t equals = text.find('=');
     if (equals == text.npos || !is_variable_name(text.substr(0, equals))) return nullptr;
-    Written value{word.text.part(equals + 1, text.size()), word.quoted};
-    if (value.text.from.empty())
-      value.text.from.push_back(
-          static_cast<uint32_t>(word.text.offset(text.size()) + (word.quoted ? 1u : 0u)));
+    Written value = value_part(word, equals + 1);
     return found_.variable(text.substr(0, equals), value,
                            {SettingForm::environment, std::string(instruction), fallback,
                             word.text.offset(0), word.text.offset(equals)});

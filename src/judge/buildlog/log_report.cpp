@@ -45,13 +45,14 @@ Result<std::vector<LoggedTarget>> asked_targets(const std::string& text, const L
   if (!all)
     return fail("this is no list of architectures such as 8.0;8.6+PTX or 80;86", "--asked " + text);
   LintVariable guessed;
-  bool integers = std::all_of(entries.begin(), entries.end(), [](const ListEntry& entry) {
-    return entry.style == NumberStyle::integer && !entry.plus_ptx;
+  // Numbers alone ask for machine code; PTX is asked for where CMake's words are used.
+  bool cmake = std::any_of(entries.begin(), entries.end(), [](const ListEntry& entry) {
+    return entry.real_only || entry.virtual_only;
   });
   bool prefixed = std::any_of(entries.begin(), entries.end(), [](const ListEntry& entry) {
     return entry.style == NumberStyle::machine || entry.style == NumberStyle::virtual_code;
   });
-  guessed.ptx = integers ? "cmake" : prefixed ? "prefix" : "plus";
+  guessed.ptx = cmake ? "cmake" : prefixed ? "prefix" : "plus";
   std::vector<LoggedTarget> made;
   for (const CodeTarget& one : code_targets(entries, variable ? *variable : guessed)) {
     bool only_ptx = prefixed && !variable && one.ptx;
@@ -83,15 +84,18 @@ Container container_of(const LoggedSet& set) {
 
 LogDevice judge_device(const LoadDevice& device, const std::vector<LoggedSet>& sets,
                        const LoadRules& rules) {
-  LogDevice made{device, 0, 0, {}};
+  LogDevice made;
+  made.device = device;
   for (const LoggedSet& set : sets) {
     if (set.targets.empty()) continue; // a default or a word: not known
-    ++made.sets;
+    made.commands += set.commands;
     LoadVerdict verdict = load_container(container_of(set), device, nullptr, {}, rules);
-    if (loads(verdict))
-      ++made.loading;
-    else if (made.reason.empty())
+    if (loads(verdict)) {
+      made.serving += set.commands;
+    } else if (made.reason.empty()) {
       made.reason = verdict.reason;
+      made.without = set;
+    }
   }
   return made;
 }
@@ -134,17 +138,19 @@ Table table_of(const LogVerdict& verdict) {
 
 void add_devices(Report& report, const LogVerdict& verdict) {
   for (const LogDevice& one : verdict.devices) {
-    if (one.sets == 0 || one.loading == one.sets) continue;
+    if (one.serving == one.commands) continue;
     Finding finding;
     finding.id = "gpu-not-served";
     finding.state = State::fault;
-    finding.title =
-        one.loading == 0
-            ? fmt::format("nothing that was made runs on {}", one.device.name)
-            : fmt::format("a part of what was made does not run on {}", one.device.name);
-    finding.cause = one.reason;
-    finding.evidence.push_back(fmt::format("{} of {} different sets of targets hold code for {}",
-                                           one.loading, one.sets, cc_name(one.device.sm)));
+    finding.title = one.serving == 0
+                        ? fmt::format("nothing that was made runs on {}", one.device.name)
+                        : fmt::format("what {} of {} commands made does not run on {}",
+                                      one.commands - one.serving, one.commands, one.device.name);
+    finding.evidence.push_back(fmt::format("line {}: {} makes {}", one.without.first_line,
+                                           one.without.compiler,
+                                           target_names(one.without.targets)));
+    finding.cause = fmt::format("{} is {}, and there is {}", one.device.name,
+                                cc_name(one.device.sm), one.reason);
     finding.fixes.push_back(
         fmt::format("add {} to the list of architectures and build again", cc_name(one.device.sm)));
     report.findings.push_back(std::move(finding));
@@ -170,8 +176,10 @@ void add_refusals(Report& report, const BuildLog& log) {
     Finding finding;
     finding.id = "architecture-refused";
     finding.state = State::fault;
-    finding.title = "the compiler refused an architecture";
-    finding.evidence = {fmt::format("line {}: {}", refused.line, refused.text)};
+    finding.title = refused.text;
+    finding.evidence = {fmt::format(
+        "line {}{}", refused.line,
+        refused.times > 1 ? fmt::format(" and {} more", refused.times - 1) : std::string())};
     finding.cause = "the toolkit doesn't know the target: it is too old for it, or has dropped it";
     finding.fixes = {"gpuvet facts toolkits lists which toolkit knows which target"};
     report.findings.push_back(std::move(finding));

@@ -15,8 +15,9 @@ struct LogAsked {
 
 struct LogDevice {
   LoadDevice device;
-  size_t sets = 0, loading = 0; // sets of targets with code for it
-  std::string reason;           // why the first of the others has none
+  uint64_t commands = 0, serving = 0; // those that name targets; of them, with code for it
+  std::string reason;                 // why the first of the others has none
+  LoggedSet without;                  // that first one
 };
 
 struct LogVerdict {

@@ -100,6 +100,8 @@ bool judge_word(LintRun& run, const KnownSetting& known, const ListEntry& entry)
     if (lower_ascii(word) == lower_ascii(bare) ||
         (bare.size() > 3 && nearly_same(lower_ascii(word), lower_ascii(bare), 2)))
       near.push_back(word);
+  // A default such as "auto" is often a word of the project's own.
+  if (near.empty() && (known.setting.fallback || known.setting.several)) return true;
   std::string suggestion =
       near.empty() ? fmt::format("{} takes {}", known.variable.tool, known.variable.example)
                    : "did you mean " + joined(near, " or ") + "?";

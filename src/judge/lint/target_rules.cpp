@@ -76,6 +76,8 @@ void judge_gpus(LintRun& run, const BuildSetting& setting, const std::vector<Cod
   for (const LoadDevice& device : run.asked.gpus) {
     LoadVerdict verdict = verdict_for(targets, device, run.facts.rules);
     if (loads(verdict)) continue;
+    std::string truth =
+        fmt::format("{} is {}; the list gives {}", device.name, cc_name(device.sm), verdict.reason);
     ListEntry entry;
     entry.is_target = true;
     entry.target = {device.sm, 0};
@@ -84,7 +86,7 @@ void judge_gpus(LintRun& run, const BuildSetting& setting, const std::vector<Cod
       run.add("gpu-not-served", setting, setting.at,
               {{"name", setting.name},
                {"item", device.name},
-               {"truth", verdict.reason},
+               {"truth", truth},
                {"right", fmt::format("-gencode arch=compute_{0},code=sm_{0}", number)}})
           .label = "nothing for " + cc_name(device.sm);
       continue;
@@ -92,7 +94,7 @@ void judge_gpus(LintRun& run, const BuildSetting& setting, const std::vector<Cod
     run.add("gpu-not-served", setting, setting.at,
             {{"name", setting.name},
              {"item", device.name},
-             {"truth", verdict.reason},
+             {"truth", truth},
              {"right", spelled_for(entry, variable).value_or(cc_name(device.sm))}})
         .label = "nothing for " + cc_name(device.sm);
   }
