@@ -3,8 +3,8 @@
 
 For each line of pick_wheels.txt: fetch the wheel from PyPI, let `gpuvet scan` read it, and require that the row
 of the table which `gpuvet pick` judges has the wheel's own list (pick_lists.py): the same machine code, the same
-PTX, and where the build's PTX has to be compiled, a PTX version that is not below the highest in the wheel. What
-was read stays in the cache, so that the wheels themselves, gigabytes, can go.
+PTX, and the PTX version of the wheel's newest. Where the row loads on a GPU but not nearly all of the wheel's
+fat binaries do, that is told; where most of them load and the row does not, they differ. What was read stays in the cache, so that the wheels themselves, gigabytes, can go.
 """
 import argparse
 import datetime
@@ -20,6 +20,7 @@ sys.path.insert(0, HERE)
 import packages  # noqa: E402
 import pick_lists  # noqa: E402
 
+NEARLY_ALL = 0.95  # share of fat binaries
 LEAST = 15  # wheels that must have been compared for a good end
 
 PAGE = """# Agreement of `gpuvet pick` with real wheels
@@ -27,12 +28,13 @@ PAGE = """# Agreement of `gpuvet pick` with real wheels
 Written by `tests/real/pick_agreement.py --write-docs` (part of `make test-real`) on {date}. Each line is a wheel from
 PyPI, pinned in `tests/real/pick_wheels.txt`. `gpuvet scan` reads its fat binaries; the list that most of them hold
 is compared with the row of `facts/frameworks.toml` that `gpuvet pick` judges. Fat binaries for one target, or for
-suffixed targets alone, are variants that the program chooses itself and are not counted in.
+suffixed targets alone, are variants that the program chooses itself and are not counted in. "Only in part" names
+GPUs that the row serves while some of these fat binaries have nothing for them, with the share that has.
 
 **{compared} wheels compared, {differ} differ, {skipped} skipped.**
 
-| wheel | row | machine code | PTX | fat binaries with this list | variants | result |
-|---|---|---|---|---|---|---|
+| wheel | row | machine code | PTX | fat binaries with this list | variants | only in part on | result |
+|---|---|---|---|---|---|---|---|
 {rows}
 
 Where a wheel's fat binaries do not all hold the same list, the row has the list of most of them: a GPU that
@@ -113,7 +115,15 @@ def compare(build, lists):
         highest = max(lists.isas, key=lambda isa: [int(part) for part in isa.split(".")])
         if build["ptx_isa"] != highest:
             differences.append("PTX version: table %s, wheel %s" % (build["ptx_isa"], highest))
-    return own, differences
+    partly = []
+    for sm, share in pick_lists.shares(lists).items():
+        served = pick_lists.loads(build["sass"] or [], build["ptx"] or [], sm)
+        if served and share < NEARLY_ALL:
+            partly.append("%d.%d: %d %%" % (sm // 10, sm % 10, round(share * 100)))
+        if not served and share > 0.5:
+            differences.append("%d.%d: the row has nothing, %d %% of the wheel loads"
+                               % (sm // 10, sm % 10, round(share * 100)))
+    return own, partly, differences
 
 
 def main():
@@ -136,14 +146,14 @@ def main():
             skipped += 1
             print("%-28s skipped: %s" % (package.spec, why), flush=True)
             continue
-        own, differences = compare(build, lists)
+        own, partly, differences = compare(build, lists)
         compared += 1
         differ += bool(differences)
         result = "; ".join(differences) or "same"
         print("%-28s %s" % (package.spec, result), flush=True)
-        rows.append("| %s | %s | %s | %s | %d of %d | %d | %s |" % (
+        rows.append("| %s | %s | %s | %s | %d of %d | %d | %s | %s |" % (
             package.spec, words, " ".join(numbers(own.sass)), " ".join(numbers(own.ptx)) or "none", own.count,
-            own.ordinary, own.variants, result))
+            own.ordinary, own.variants, ", ".join(partly) or "-", result))
     print("%d compared, %d differ, %d skipped" % (compared, differ, skipped))
     if options.write_docs:
         with open(os.path.join(HERE, "../../docs/pick-agreement.md"), "w") as file:

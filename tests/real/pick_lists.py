@@ -62,3 +62,27 @@ def remembered(cache, spec, library):
     folder = os.path.join(cache, "pick-lists")
     os.makedirs(folder, exist_ok=True)
     return os.path.join(folder, "%s-%s.json" % (spec, library.replace("*", "any").replace(" ", "+")))
+
+
+def loads(sass, ptx, sm):
+    """Would one fat binary with these targets load on a desktop or server GPU? The plain rules only: the same
+    major version and no higher minor one, 'a' exactly, 'f' within the family, PTX of no higher target."""
+    def parts(name):
+        digits = name.split("_")[1].rstrip("af")
+        return int(digits), name[-1] if name[-1] in "af" else ""
+    for name in sass:
+        target, suffix = parts(name)
+        same = target // 10 == sm // 10 and target <= sm
+        if (suffix == "a" and target == sm) or (suffix != "a" and same):
+            return True
+    return any(not parts(name)[1] and parts(name)[0] <= sm for name in ptx)
+
+
+def shares(lists):
+    """{capability: share of the ordinary fat binaries that load there}."""
+    ordinary = [entry for entry in lists.sets if not is_variant(entry[0], entry[1])] or lists.sets
+    total = sum(entry[2] for entry in ordinary)
+    return {sm: sum(n for s, p, n in ordinary if loads(s, p, sm)) / total for sm in CAPABILITIES}
+
+
+CAPABILITIES = (35, 37, 50, 52, 60, 61, 70, 75, 80, 86, 89, 90, 100, 103, 120)
