@@ -42,6 +42,7 @@ Answered ask(const std::string& text, std::vector<KnownFact> known = {}) {
   uint64_t number = 0;
   for (std::string line; std::getline(lines, line);)
     answer.finder->line(line, ++number);
+  answer.finder->end();
   ExplainInput input;
   input.found = answer.finder.get();
   input.text_facts = std::move(known);

@@ -77,7 +77,9 @@ void MessageFinder::line(std::string_view text, uint64_t number) {
   const Signature* first = nullptr;
   std::vector<const Signature*> also;
   for (uint32_t signature : signatures) {
+    if (patterns_[signature].done) continue;
     auto matched = match(signature, text);
+    try_done(signature, matched.has_value());
     if (!matched) continue;
     const Signature* row = &tables_.signatures[signature];
     if (first) {
@@ -91,6 +93,43 @@ void MessageFinder::line(std::string_view text, uint64_t number) {
     add(*first, std::move(*fields), std::move(also), text, number);
   else if (signatures.empty())
     note_unknown(text, number);
+  if (forget_) forget_literals();
+}
+
+void MessageFinder::try_done(uint32_t signature, bool matched) {
+  Patterns& patterns = patterns_[signature];
+  MessageKind kind = tables_.signatures[signature].kind;
+  bool once = kind == MessageKind::clue || kind == MessageKind::benign;
+  ++patterns.tries;
+  if (!(once && matched) && patterns.tries < (once ? kMostTriesForClue : kMostTries)) return;
+  patterns.done = true;
+  forget_ = true;
+}
+
+// Literals of which all signatures are done.
+void MessageFinder::forget_literals() {
+  forget_ = false;
+  std::vector<std::string> literals;
+  std::vector<std::vector<uint32_t>> owners;
+  for (size_t i = 0; i < literals_.size(); ++i) {
+    const std::vector<uint32_t>& of = owners_[i];
+    bool wanted = of.empty() ? unknown_count_ < kMostTries
+                             : std::any_of(of.begin(), of.end(), [&](uint32_t signature) {
+                                 return !patterns_[signature].done;
+                               });
+    if (!wanted) continue;
+    literals.push_back(std::move(literals_[i]));
+    owners.push_back(std::move(owners_[i]));
+  }
+  if (literals.size() == literals_.size()) {
+    literals_ = std::move(literals);
+    owners_ = std::move(owners);
+    return;
+  }
+  literals_ = std::move(literals);
+  owners_ = std::move(owners);
+  set_.emplace(literals_);
+  ++changes_;
 }
 
 void MessageFinder::add(const Signature& signature, std::map<std::string, std::string> fields,
@@ -101,17 +140,39 @@ void MessageFinder::add(const Signature& signature, std::map<std::string, std::s
   if (at == index_.end()) {
     if (messages_.size() >= kMostMessages) return;
     at = index_.emplace(std::move(key), messages_.size()).first;
-    messages_.push_back({&signature, std::move(fields), {}, 0, std::move(also)});
+    messages_.push_back({&signature, std::move(fields), {}, 0, 0, std::move(also)});
   }
   Message& message = messages_[at->second];
+  if (number <= message.last_line) return; // was given before
+  message.last_line = number;
   ++message.count;
   if (message.lines.size() < kLinesKept)
     message.lines.push_back({number, std::string(trimmed(text.substr(0, kLongestKept)))});
 }
 
+std::vector<std::string> MessageFinder::prefilter() const {
+  std::vector<std::string> literals;
+  for (size_t i = 0; i < literals_.size(); ++i)
+    if (literals_[i].size() >= kPrefilterLeast &&
+        std::any_of(owners_[i].begin(), owners_[i].end(), [&](uint32_t signature) {
+          return tables_.signatures[signature].kind != MessageKind::clue;
+        }))
+      literals.push_back(literals_[i]);
+  return literals;
+}
+
+void MessageFinder::end() {
+  std::stable_sort(messages_.begin(), messages_.end(), [](const Message& a, const Message& b) {
+    return a.lines.front().number < b.lines.front().number;
+  });
+  index_.clear();
+}
+
 void MessageFinder::note_unknown(std::string_view text, uint64_t number) {
+  if (!unknown_.empty() && number <= unknown_.back().number) return;
   unknown_.push_back({number, std::string(trimmed(text.substr(0, kLongestKept)))});
   if (unknown_.size() > kLinesKept) unknown_.pop_front();
+  if (++unknown_count_ == kMostTries) forget_ = true;
 }
 
 } // namespace gpuvet
