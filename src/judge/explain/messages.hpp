@@ -31,7 +31,6 @@ struct Message {
   std::vector<TextLine> lines;               // the first few
   uint64_t count = 0;
   uint64_t last_line = 0;
-  std::vector<const Signature*> also; // further signatures that match the first line
 };
 
 class MessageFinder {
@@ -50,6 +49,9 @@ class MessageFinder {
 
   void end(); // puts the messages into the order of their first lines
   const std::vector<Message>& messages() const { return messages_; }
+  // The first line of each signature that matched, also where another one of the line counts as its
+  // message; null: none did.
+  const TextLine* seen(const std::string& id) const;
   // The last lines that look like errors and match no signature.
   const std::deque<TextLine>& unknown_errors() const { return unknown_; }
 
@@ -68,7 +70,7 @@ class MessageFinder {
   };
   std::optional<std::map<std::string, std::string>> match(size_t signature, std::string_view text);
   void add(const Signature& signature, std::map<std::string, std::string> fields,
-           std::vector<const Signature*> also, std::string_view text, uint64_t number);
+           std::string_view text, uint64_t number);
   void try_done(uint32_t signature, bool matched);
   void forget_literals();
   void note_unknown(std::string_view text, uint64_t number);
@@ -79,7 +81,8 @@ class MessageFinder {
   std::optional<LiteralSet> set_;
   std::vector<Patterns> patterns_; // per signature
   std::vector<Message> messages_;
-  std::map<std::string, size_t> index_; // signature and fields -> message
+  std::map<std::string, TextLine> seen_; // by id
+  std::map<std::string, size_t> index_;  // signature and fields -> message
   std::deque<TextLine> unknown_;
   uint64_t unknown_count_ = 0, changes_ = 0;
   bool forget_ = false; // some signature is done since the literals were chosen
