@@ -48,19 +48,23 @@ std::optional<size_t> cause_before(const Explanation& explanation, size_t of) {
   return std::nullopt;
 }
 
-// A row's cause may hide another's, as Xid 79 hides the codes that come along with it, in whatever
-// order they were logged.
+// A cause may hide another, as Xid 79 hides the codes that come along with it, in whatever order
+// they were logged. That a code was logged is sure, whatever is behind it.
+bool hides(const ExplainedMessage& message, const CheckRow& other) {
+  bool sure = message.confidence == Confidence::certain || message.confidence == Confidence::likely;
+  for (size_t i = 0; i < message.causes.size(); ++i) {
+    const CheckRow& cause = *message.causes[i].row;
+    bool counts = cause.area == "xid" || (sure && i == 0);
+    if (counts && names(cause.hides, other.id) && !names(other.hides, cause.id)) return true;
+  }
+  return false;
+}
+
 std::optional<size_t> hidden_by(const Explanation& explanation, size_t of) {
   const ExplainedMessage& message = explanation.messages[of];
   if (message.causes.empty()) return std::nullopt;
-  const CheckRow& row = *message.causes.front().row;
-  for (size_t i = 0; i < explanation.messages.size(); ++i) {
-    const ExplainedMessage& other = explanation.messages[i];
-    if (i == of || other.causes.empty()) continue;
-    const CheckRow& cause = *other.causes.front().row;
-    bool sure = other.confidence == Confidence::certain || other.confidence == Confidence::likely;
-    if (sure && names(cause.hides, row.id) && !names(row.hides, cause.id)) return i;
-  }
+  for (size_t i = 0; i < explanation.messages.size(); ++i)
+    if (i != of && hides(explanation.messages[i], *message.causes.front().row)) return i;
   return std::nullopt;
 }
 
@@ -189,8 +193,8 @@ Result<Explanation> explain(const ExplainInput& input, const Facts& facts) {
   add_stated(messages, facts, known);
   std::map<std::string, std::string> words;
   if (!messages.empty()) words = fact_words(**signatures, known);
-  Surround around{*signatures, *checks,   &facts,       &known,
-                  &words,      &messages, input.doctor, input.text_machine};
+  Surround around{*signatures, *checks,     &facts,       &known,
+                  &words,      input.found, input.doctor, input.text_machine};
   Explanation explanation;
   for (const Message& message : messages)
     explanation.messages.push_back(weigh_causes(message, around));
