@@ -33,7 +33,8 @@ def explain(command, text):
 
 def root_causes(answer):
     """Ids of the causes of the root message that are not excluded, best first."""
-    if answer.get("oom") and answer["oom"].get("root"):
+    ids = {message["id"] for message in answer.get("messages", [])}
+    if answer.get("oom") and answer.get("message") not in ids:
         return [cause["id"] for cause in answer["oom"]["causes"]]
     for message in answer.get("messages", []):
         if message["id"] == answer.get("message") and not message["follows_from"]:

@@ -41,13 +41,10 @@ std::unique_ptr<OomAnswer> OomPart::end() {
   answer->report = judge_oom(answer->evidence, state_->tables);
   if (answer->report.outcome == OomOutcome::none || !answer->report.message) return nullptr;
   answer->line = answer->evidence.messages.front().line;
+  for (const OomTemplate& row : state_->tables.templates)
+    if (row.id == answer->report.message->template_id)
+      answer->disguised = row.kind == OomKind::disguised;
   return answer;
-}
-
-bool leads(const OomAnswer& oom, const Explanation& explanation) {
-  if (!explanation.root) return true;
-  const ExplainedMessage& root = explanation.messages[*explanation.root];
-  return root.confidence == Confidence::none || oom.line <= root.message->lines.front().number;
 }
 
 Confidence confidence_of(const OomAnswer& oom) {
@@ -55,6 +52,28 @@ Confidence confidence_of(const OomAnswer& oom) {
   if (oom.report.outcome != OomOutcome::found) return Confidence::one_of;
   return oom.report.verdicts.front().sureness == OomSureness::certain ? Confidence::certain
                                                                       : Confidence::likely;
+}
+
+namespace {
+
+// The message that tells of memory stands in the root's own line. The root's row leads where it has
+// seen more of the text (memory that grows from step to step, a pool of JAX), and for errors that are
+// memory only sometimes; where the numbers of the message leave no doubt, they lead.
+bool row_knows_more(const OomAnswer& oom, const ExplainedMessage& root) {
+  if (oom.disguised) return true;
+  bool row_decides = root.confidence == Confidence::certain || root.confidence == Confidence::likely;
+  return row_decides && root.causes.size() > 1 && confidence_of(oom) != Confidence::certain;
+}
+
+} // namespace
+
+bool leads(const OomAnswer& oom, const Explanation& explanation) {
+  if (!explanation.root) return true;
+  const ExplainedMessage& root = explanation.messages[*explanation.root];
+  if (root.confidence == Confidence::none) return true;
+  uint64_t line = root.message->lines.front().number;
+  if (oom.line == line) return !row_knows_more(oom, root);
+  return oom.line < line;
 }
 
 } // namespace gpuvet

@@ -17,7 +17,8 @@ namespace gpuvet {
 struct OomAnswer {
   OomEvidence evidence; // that the report points into
   OomReport report;
-  uint64_t line = 0; // of the first message
+  uint64_t line = 0;      // of the first message
+  bool disguised = false; // another error, which often is memory
 };
 
 class OomPart {
