@@ -1,5 +1,6 @@
 #include "facts/facts.hpp"
 
+#include "facts/arch/arch.hpp"
 #include "facts/packed.hpp"
 #include "facts/readers.hpp"
 
@@ -47,6 +48,7 @@ struct Facts::Tables {
   Lazy<FeatureTables> features;
   Lazy<Expected> expected;
   Lazy<CheckTables> checks;
+  Lazy<ArchTables> arch;
 
   // Reads one file with `use` and checks that nothing was left over.
   template <class F> std::optional<Error> read(const std::string& name, F use) {
@@ -147,6 +149,10 @@ Result<const std::vector<FrameworkBuild>*> Facts::frameworks() const {
 
 Result<const Expected*> Facts::expected() const {
   return tables_->simple(tables_->expected, "expected.toml", read_expected);
+}
+
+Result<const ArchTables*> Facts::arch() const {
+  return tables_->simple(tables_->arch, "arch/systems.toml", read_arch);
 }
 
 Result<const std::vector<BuildVariable>*> Facts::buildvars() const {
