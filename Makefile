@@ -31,6 +31,7 @@ test:
 # Tests on real wheels from PyPI: downloads gigabytes.
 test-real: build
 	python3 tests/real/run.py --gpuvet $(RELEASE) $(ARGS)
+	python3 tests/real/arch/run.py --gpuvet $(RELEASE)
 
 bench: build
 	cmake --build --preset release
