@@ -32,6 +32,7 @@ test:
 test-real: build
 	python3 tests/real/pick_agreement.py --gpuvet $(RELEASE)
 	python3 tests/real/run.py --gpuvet $(RELEASE) $(ARGS)
+	python3 tests/real/arch/run.py --gpuvet $(RELEASE)
 
 bench: build
 	cmake --build --preset release

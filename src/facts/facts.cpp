@@ -2,6 +2,7 @@
 
 #include "facts/lint/lint.hpp"
 #include "facts/oom/oom.hpp"
+#include "facts/arch/arch.hpp"
 #include "facts/packed.hpp"
 #include "facts/pick/pick.hpp"
 #include "facts/readers.hpp"
@@ -59,6 +60,7 @@ struct Facts::Tables {
   Lazy<SignatureTables> signatures;
   Lazy<TextTables> texts;
   Lazy<OomTables> oom;
+  Lazy<ArchTables> arch;
 
   // Reads one file with `use` and checks that nothing was left over.
   template <class F> std::optional<Error> read(const std::string& name, F use) {
@@ -171,6 +173,8 @@ Result<const LintTables*> Facts::lint() const {
 
 Result<const PickTables*> Facts::pick() const {
   return tables_->simple(tables_->pick, "pick.toml", read_pick);
+Result<const ArchTables*> Facts::arch() const {
+  return tables_->simple(tables_->arch, "arch/systems.toml", read_arch);
 }
 
 Result<const std::vector<BuildVariable>*> Facts::buildvars() const {

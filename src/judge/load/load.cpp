@@ -137,10 +137,12 @@ LoadVerdict load_sass(const Container& container, int index, const LoadDevice& d
 
 // The ISA that first knew a target: text that claims an older one does not compile.
 std::optional<Version> first_isa(const LoadRules& rules, Target target) {
-  for (const SassRange& range : rules.sass_ranges)
-    if (range.target == target)
-      for (const PtxIsa& isa : rules.ptx_isas)
-        if (isa.cuda == parse_version(range.first_cuda)) return isa.isa;
+  for (const SassRange& range : rules.sass_ranges) {
+    if (range.target != target) continue;
+    auto cuda = parse_version(range.first_cuda);
+    for (const PtxIsa& isa : rules.ptx_isas)
+      if (isa.cuda == cuda) return isa.isa;
+  }
   return std::nullopt;
 }
 
@@ -211,9 +213,10 @@ LoadDriver make_driver(const LoadRules& rules, std::string_view text, const Vers
 bool sass_fits(const LoadRules& rules, Target target, const LoadDevice& device) {
   if (target.suffix == 'a') return target.sm == device.sm;
   if (target.suffix == 'f') return in_family(rules, target.sm, device.sm);
+  if (cc_major(target.sm) != cc_major(device.sm)) return false;
   if (device.tegra || is_tegra(rules, device.sm) || is_tegra(rules, target.sm))
     return target.sm == device.sm;
-  return cc_major(target.sm) == cc_major(device.sm) && cc_minor(target.sm) <= cc_minor(device.sm);
+  return cc_minor(target.sm) <= cc_minor(device.sm);
 }
 
 bool ptx_fits(const LoadRules& rules, Target target, const LoadDevice& device) {
