@@ -9,6 +9,18 @@
 // os.name, os.version, kernel.version, glibc.version, gcc.version, cmake.version, wsl yes|no,
 // jetson yes|no, container docker|podman|kubernetes|apptainer, shm.bytes, memlock, env.NAME,
 // module.loaded (a kernel module), secure_boot yes|no, cloud, nvswitch yes|no.
+//
+// Also: driver.module, driver.library (versions of the kernel module and of the libraries, where
+// they are told apart), driver.module_file (on disk), nvml.error 18, xid 79, torch.cuda_available
+// yes|no, cuda.said 12.1 ("CUDA 12.1": of the toolkit, driver or framework), image.cuda (of a
+// container's image), toolkit.path, NAME.torch, NAME.cuda, NAME.cxx11_abi, NAME.python, NAME.wheel
+// (what a wheel or build of a package was made for), tensorflow.cudnn (compiled with), gpu.pci_id
+// 10de:2684, gpu.kernel_driver, gpu.compute_mode, gpu.virtualization, gpu.mig yes|no,
+// gpu.mig_profile, gpu.mig_memory_bytes, gpu.link NV12|SYS|..., gpu.process "PID NAME BYTES",
+// architecture, dkms.nvidia "VERSION KERNEL STATE", jetson.release, cloud.type, ram.bytes,
+// os.package.NAME, library.SONAME (a path or "not found"), node.PATH "MODE USER GROUP MAJOR:MINOR",
+// docker.version, docker.nvidia_runtime yes|no, docker.default_runtime, docker.cgroup_driver,
+// docker.cgroup_version, docker.snap yes, container_toolkit.version.
 #pragma once
 
 #include <string>

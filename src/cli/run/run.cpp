@@ -7,14 +7,47 @@
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
-#include <csignal>
+#include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace gpuvet {
 namespace {
+
+// What the command has printed. The tables are read and the text is looked at when there is much of
+// it, or when the command has failed: one that prints little and succeeds costs nothing.
+class Heard {
+ public:
+  explicit Heard(const Facts& facts) : facts_(facts) {}
+
+  void hear(std::string_view bytes) {
+    if (explainer_) return explainer_->feed(bytes);
+    first_.append(bytes);
+    if (first_.size() >= kKept) explain_first();
+  }
+
+  TextExplainer* all() { // null: it has printed nothing
+    if (!explainer_ && !first_.empty()) explain_first();
+    return explainer_ ? &*explainer_ : nullptr;
+  }
+
+ private:
+  static constexpr size_t kKept = size_t{1} << 20;
+
+  void explain_first() {
+    explainer_.emplace(facts_);
+    explainer_->feed(first_);
+    first_ = {};
+  }
+
+  const Facts& facts_;
+  std::string first_;
+  std::optional<TextExplainer> explainer_;
+};
 
 std::string how_it_ended(const std::string& program, const CommandEnd& end) {
   if (end.how == CommandEnd::How::signalled)
@@ -29,13 +62,13 @@ int complain(const std::string& program, int error) {
 }
 
 // The answer goes where the command's errors went; where nothing is known, that is one line.
-void explain_failure(const std::string& program, const CommandEnd& end, TextExplainer* heard,
+void explain_failure(const std::string& program, const CommandEnd& end, Heard& heard,
                      Context& context) {
   std::string ended = how_it_ended(program, end);
-  std::fflush(nullptr);
   dup2(STDERR_FILENO, STDOUT_FILENO); // the explainer prints there
   context.out = context.err;
-  if (!heard) {
+  TextExplainer* explainer = heard.all();
+  if (!explainer) {
     fmt::print("\n--- gpuvet: {}; it printed nothing ---\n", ended);
     return;
   }
@@ -43,22 +76,33 @@ void explain_failure(const std::string& program, const CommandEnd& end, TextExpl
   std::fflush(stdout);
   ExplainOptions options;
   options.here = true;
-  if (heard->finish(options, context, true) == explain_status::not_known)
+  if (explainer->finish(options, context, true) == explain_status::not_known)
     fmt::print("nothing in what it printed is known to gpuvet\n");
 }
 
+// In a process of its own: whatever comes of the explanation, the command's end stays ours. The
+// thread that heard has ended by now.
+void explain_apart(const std::string& program, const CommandEnd& end, Heard& heard,
+                   Context& context) {
+  std::fflush(nullptr);
+  pid_t pid = fork();
+  if (pid == 0) {
+    explain_failure(program, end, heard, context);
+    std::fflush(nullptr);
+    _exit(0);
+  }
+  while (pid > 0 && waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
 int run_run(const std::vector<std::string>& command, Context& context) {
-  // Made in the thread that hears, so that a command does not wait for the tables.
-  std::optional<TextExplainer> explainer;
-  Passed passed = pass_through(command, [&](std::string_view bytes) {
-    if (!explainer) explainer.emplace(context.facts);
-    explainer->feed(bytes);
-  });
+  Heard heard(context.facts);
+  Passed passed = pass_through(command, [&](std::string_view bytes) { heard.hear(bytes); });
   if (passed.end.how == CommandEnd::How::not_started) complain(command[0], passed.end.status);
   bool failed = passed.end.how != CommandEnd::How::not_started && !passed.end.ok();
   if (failed && !passed.end.asked_to_end) {
     hear_the_rest(*passed.listening);
-    explain_failure(command[0], passed.end, explainer ? &*explainer : nullptr, context);
+    explain_apart(command[0], passed.end, heard, context);
   }
   end_like(passed.end);
 }

@@ -22,6 +22,7 @@ TextSection section_of(FactRow& row) {
   if (section.literals.empty()) row.refuse("no literals");
   check_literals(row, section.literals);
   section.blank_ends = row.flag("blank_ends");
+  section.head = row.flag("head");
   section.columns = row.flag("columns");
   section.lines = row.count("lines");
   section.example = row.text("example");
@@ -35,6 +36,7 @@ TextRow text_of(FactRow& row, const TextTables& tables) {
   text.literals = row.list("literals");
   text.in = row.list("in");
   text.gives = row.list("gives");
+  text.part = row.flag("part");
   text.said = row.flag("said");
   text.head = row.flag("head");
   text.alone = row.flag("alone");

@@ -20,6 +20,7 @@ struct TextSection {
   // rows inside, as "begin_NAME".
   std::vector<std::string> literals;
   bool blank_ends = false;
+  bool head = false;    // as in TextRow
   bool columns = false; // comma-separated values under names: TextColumn tells what they give
   uint32_t lines = 0;   // at most
   std::string example;  // a first line
@@ -35,6 +36,7 @@ struct TextRow {
       literals;                // of 4 bytes at least; one of them is in each line that matches
   std::vector<std::string> in; // sections; empty: anywhere. Inside, literals are not needed
   std::vector<std::string> gives;
+  bool part = false;  // only a part of its line: what a person says beside it counts too
   bool said = false;  // words of a person, not of a program: counts less
   bool head = false;  // its literals are common words: only looked for where reports are pasted
   bool alone = false; // where it matches, the rest of what is said does not count

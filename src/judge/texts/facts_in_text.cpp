@@ -71,6 +71,22 @@ bool less_exact(std::string_view value, std::string_view than) {
          (than[value.size()] == '+' || than[value.size()] == '.');
 }
 
+// At commas, semicolons, brackets and full stops that a blank follows.
+std::vector<std::string_view> parts_of(std::string_view text) {
+  std::vector<std::string_view> parts;
+  size_t begin = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    bool blank_next = i + 1 == text.size() || text[i + 1] == ' ';
+    bool ends = text[i] == '(' || text[i] == ')' || text[i] == ';' ||
+                ((text[i] == ',' || text[i] == '.') && blank_next);
+    if (!ends) continue;
+    parts.push_back(trimmed(text.substr(begin, i - begin)));
+    begin = i + 1;
+  }
+  parts.push_back(trimmed(text.substr(begin)));
+  return parts;
+}
+
 bool is_version(std::string_view name) {
   return name.ends_with(".version") || name.starts_with("package.");
 }
@@ -86,7 +102,7 @@ std::vector<std::string> fact_literals(const TextTables& tables) {
   for (const TextRow& row : tables.rows)
     if (!row.head) all.insert(row.literals.begin(), row.literals.end());
   for (const TextSection& section : tables.sections)
-    all.insert(section.literals.begin(), section.literals.end());
+    if (!section.head) all.insert(section.literals.begin(), section.literals.end());
   return {all.begin(), all.end()};
 }
 
@@ -122,6 +138,7 @@ struct FactsInText::State {
   }
 
   void line(std::string_view text, uint64_t number);
+  void hear(std::string_view text, const std::set<uint32_t>& candidates);
   void age_sections(std::string_view text);
   void open_sections(std::string_view text, const std::set<uint32_t>& candidates);
   void take_columns(OpenSection& section, std::string_view text);
@@ -170,24 +187,40 @@ void FactsInText::State::line(std::string_view text, uint64_t line_number) {
     sections.insert(leads[literal].sections.begin(), leads[literal].sections.end());
   }
   bool printed = false;
+  auto print = [&](uint32_t row, const Groups& begin) {
+    if (try_row(row, text, begin)) printed |= !tables.rows[row].said && !tables.rows[row].part;
+  };
   for (OpenSection& section : open) {
     if (!section.columns.empty()) take_columns(section, text);
     for (uint32_t row : inside[section.index])
-      printed |= try_row(row, text, section.groups) && !tables.rows[row].said;
+      print(row, section.groups);
   }
   static const Groups none;
   for (uint32_t row : candidates)
-    if (tables.rows[row].in.empty() && !tables.rows[row].said) printed |= try_row(row, text, none);
-  // What a person says counts where no program speaks, and where it is about this machine.
-  std::optional<bool> refused;
-  for (uint32_t row : candidates) {
-    if (printed || !tables.rows[row].said || !tables.rows[row].in.empty()) continue;
-    const Regex* regex = rows[row].get(tables.rows[row].pattern);
-    if (!regex || !regex->found_in(text)) continue;
-    if (!refused) refused = vetoed(text);
-    if (!*refused && try_row(row, text, none) && tables.rows[row].alone) break;
-  }
+    if (tables.rows[row].in.empty() && !tables.rows[row].said) print(row, none);
+  if (!printed) hear(text, candidates);
   open_sections(text, sections);
+}
+
+// What a person says counts where no program speaks, and where it is about this machine: each part
+// of a sentence is looked at by itself.
+void FactsInText::State::hear(std::string_view text, const std::set<uint32_t>& candidates) {
+  std::vector<uint32_t> spoken;
+  for (uint32_t row : candidates)
+    if (tables.rows[row].said && tables.rows[row].in.empty()) spoken.push_back(row);
+  if (spoken.empty()) return;
+  for (uint32_t row : spoken)
+    if (tables.rows[row].alone && !vetoed(text) && try_row(row, text, {})) return;
+  for (std::string_view part : parts_of(text)) {
+    std::optional<bool> refused;
+    for (uint32_t row : spoken) {
+      if (tables.rows[row].alone) continue;
+      const Regex* regex = rows[row].get(tables.rows[row].pattern);
+      if (!regex || !regex->found_in(part)) continue;
+      if (!refused) refused = vetoed(part);
+      if (!*refused) try_row(row, part, {});
+    }
+  }
 }
 
 // Closes what ends with this line or has had its lines.

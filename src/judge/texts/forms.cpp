@@ -71,6 +71,7 @@ std::optional<std::string> of_hundreds(std::string_view value) {
 
 // "cu118" without its letters: 118 -> 11.8; 92 -> 9.2; 12 -> 12, which is all it says.
 std::optional<std::string> of_tag(std::string_view value) {
+  if (value.find('.') != std::string_view::npos) return std::string(value); // "cu10.1"
   if (!all_digits(value) || value.size() > 4) return std::nullopt;
   if (value.size() == 2 && value[0] == '1') return std::string(value);
   if (value.size() < 2) return std::nullopt;

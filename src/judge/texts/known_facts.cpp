@@ -120,9 +120,9 @@ void add_python(const Machine& machine, Known& facts) {
       archs.push_back(sm_name(target));
     add(facts, "torch.archs", joined(archs, " "), code.file);
   }
-  for (const auto& [key, name] : {std::pair("torch", "xformers.torch"), {"cuda", "xformers.cuda"}})
+  for (const char* key : {"torch", "cuda"})
     if (auto at = env.xformers.find(key); at != env.xformers.end())
-      add(facts, name, at->second, where);
+      add(facts, std::string("xformers.") + key, at->second, where);
   if (!env.packages) return;
   for (const PythonPackage& package : *env.packages) {
     std::string place = package.folder.empty() ? where : package.folder;

@@ -136,7 +136,8 @@ void add_kernel(const std::vector<KnownFact>& facts, const SeenInText& seen, Mac
   // nvidia-smi tells the version of the kernel's driver; on WSL that is the one of Windows.
   if (!side.module_version && !machine.surroundings.wsl &&
       the_one(facts, "nvml.error").why_unknown == kNotTold)
-    if (auto told = the_one(facts, "driver.version"); told && told->find('.') != std::string::npos)
+    if (auto told = the_one(facts, "driver.version");
+        !told || told->find('.') != std::string::npos) // not a branch alone
       side.module_version = told;
   Observed<std::string> open = the_one(facts, "driver.open");
   side.flavour = unknown<Flavour>(open.why_unknown);

@@ -61,12 +61,13 @@ struct Plan {
   Standard standard;
   int descriptors[3] = {0, 1, 2}; // that the command gets as 0 to 2
   sigset_t mask{};                // as we got it
-  struct sigaction pipe {};
+  struct sigaction pipe {}, child {}; // what we got for SIGPIPE and SIGCHLD
   int report = -1; // errno of exec goes here; closed by exec
 };
 
 [[noreturn]] void become(const Plan& plan) {
   sigaction(SIGPIPE, &plan.pipe, nullptr);
+  sigaction(SIGCHLD, &plan.child, nullptr);
   for (int fd = 1; fd < 3; ++fd)
     if (plan.descriptors[fd] != fd) dup2(plan.descriptors[fd], fd);
   for (int fd = 0; fd < 3; ++fd)
@@ -275,6 +276,9 @@ Passed pass_through(const std::vector<std::string>& command, Listener listener) 
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
   sigaction(SIGPIPE, &ignore, &plan.pipe); // a closed output is an error of write() for us
+  struct sigaction normal {};
+  normal.sa_handler = SIG_DFL; // one that is ignored would take the exit status with it
+  sigaction(SIGCHLD, &normal, &plan.child);
   std::fflush(nullptr);
   pid_t pid = fork();
   if (pid == 0) become(plan);
