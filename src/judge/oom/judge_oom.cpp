@@ -166,8 +166,7 @@ void add_notes(const OomEvidence& evidence, const OomTables& tables, OomReport& 
             aside.times > 1 ? fmt::format(" and {} more", aside.times - 1) : "", row.meaning));
   for (const OomGrowth& growth : report.growth)
     if (!growth.rises && growth.values >= kFewestSamples)
-      notes.push_back(fmt::format("{} memory{} does not grow: {} ({} values)", growth.series->what,
-                                  growth.series->key.empty() ? "" : " of " + growth.series->key,
+      notes.push_back(fmt::format("{} does not grow: {} ({} values)", series_name(*growth.series),
                                   growth.why_not, growth.values));
 }
 
@@ -181,10 +180,10 @@ State state_of(const OomReport& report) {
   return report.outcome == OomOutcome::found ? State::fault : State::warning;
 }
 
-std::string verdict_line(const OomReport& report, const OomTables& tables) {
+std::string verdict_line(const OomReport& report, const OomTables& tables, bool grows) {
   if (report.outcome == OomOutcome::none) return "No GPU memory ran out in this text.";
   const OomVerdict& best = report.verdicts.front();
-  const std::string subject = report.message ? "GPU memory ran out" : "GPU memory grows";
+  const std::string subject = grows ? "GPU memory grows" : "GPU memory ran out";
   if (report.outcome == OomOutcome::open) {
     const OomTemplate* row = report.message ? template_of(tables, *report.message) : nullptr;
     if (row && row->kind == OomKind::disguised)
@@ -216,7 +215,11 @@ Finding finding_of(const OomVerdict& verdict) {
 
 void write_report(const OomEvidence& evidence, const OomTables& tables, OomReport& report) {
   report.report.state = state_of(report);
-  report.report.verdict = verdict_line(report, tables);
+  const bool failed = report.message || std::any_of(evidence.tables.begin(), evidence.tables.end(),
+                                                    [](const OomTable& table) {
+                                                      return table.failures.value_or(0) > 0;
+                                                    });
+  report.report.verdict = verdict_line(report, tables, !failed);
   if (report.message) {
     Table table = arithmetic_table(*report.message, balance_of(*report.message));
     if (!table.rows.empty()) report.report.tables.push_back(std::move(table));
@@ -270,7 +273,7 @@ OomReport judge_oom(const OomEvidence& evidence, const OomTables& tables) {
   if (!report.message || found.empty())
     for (const OomTable& table : evidence.tables)
       if (found.empty()) found = decide(table);
-  insert_growth(found, decide(report.growth));
+  insert_growth(found, decide(report.growth, report.message != nullptr));
   std::stable_sort(found.begin(), found.end(), [](const OomFinding& a, const OomFinding& b) {
     return a.sureness < b.sureness;
   });
