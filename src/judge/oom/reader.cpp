@@ -95,8 +95,13 @@ struct OomReader::Impl {
     return false;
   }
 
-  void take(std::string_view line, uint64_t number) {
+  void take(std::string_view line, uint64_t number, bool has_literal) {
     last = std::max(last, number);
+    if (!has_literal) {
+      samples.go_on(line, number);
+      if (open && !add_line(*open, line, number)) finish();
+      return;
+    }
     if (line.find("expandable_segments:True") != std::string_view::npos &&
         line.find("try setting") == std::string_view::npos)
       evidence.expandable_set = true;
@@ -118,8 +123,8 @@ OomReader::~OomReader() = default;
 OomReader::OomReader(OomReader&&) noexcept = default;
 OomReader& OomReader::operator=(OomReader&&) noexcept = default;
 
-void OomReader::take(std::string_view line, uint64_t number) {
-  impl_->take(line, number);
+void OomReader::take(std::string_view line, uint64_t number, bool has_literal) {
+  impl_->take(line, number, has_literal);
 }
 
 OomEvidence OomReader::end() {
