@@ -35,6 +35,7 @@ std::vector<OomFinding> as_row_says(const OomMessage& message, const OomTemplate
                                  message.amount("requested").written + " requested");
       finding.fields["requested"] = size_text(*requested);
     }
+    if (row.causes.size() == 1) finding.sureness = OomSureness::certain;
     found.push_back(std::move(finding));
   }
   return found;
