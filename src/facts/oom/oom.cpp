@@ -161,7 +161,7 @@ void read_causes(FactFile& file, OomTables& tables) {
     if (made.command.empty()) row.refuse("a fix needs a command or a step");
     made.safety = word_of<Safety>(row, "safety", kSafety);
     made.frameworks = row.list("frameworks");
-    made.unless = row.text_if("unless");
+    made.unless = row.list("unless");
     auto is = [&](const OomCause& cause) { return cause.id == made.cause; };
     auto at = std::find_if(tables.causes.begin(), tables.causes.end(), is);
     if (at == tables.causes.end())

@@ -87,7 +87,7 @@ struct OomFix {
   bool prose = false;
   Safety safety = Safety::safe;
   std::vector<std::string> frameworks; // or ids of templates; empty: all
-  std::string unless;                  // a word of the message that makes it useless: "expandable"
+  std::vector<std::string> unless;     // not for these templates; "expandable": where it is set
 };
 
 struct OomCause {

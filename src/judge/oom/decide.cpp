@@ -35,6 +35,7 @@ std::vector<OomFinding> as_row_says(const OomMessage& message, const OomTemplate
                                  message.amount("requested").written + " requested");
       finding.fields["requested"] = size_text(*requested);
     }
+    if (row.causes.size() == 1) finding.sureness = OomSureness::certain;
     found.push_back(std::move(finding));
   }
   return found;
@@ -189,7 +190,7 @@ std::vector<OomFinding> decide(const OomTable& table) {
   const OomBytes reserved = bytes("reserved"), allocated = bytes("allocated"),
                  stuck = bytes("stuck");
   OomFinding finding;
-  finding.evidence.push_back(fmt::format("line {}: {} failures and {} retries on GPU {}",
+  finding.evidence.push_back(fmt::format("line {}: failed {} times, retried {} times on GPU {}",
                                          table.line, *table.failures, table.retries.value_or(0),
                                          table.device));
   if (reserved && allocated && stuck && *reserved > 0 && *stuck >= kLikelyShare * *reserved &&
@@ -210,7 +211,7 @@ std::vector<OomFinding> decide(const OomTable& table) {
   return found;
 }
 
-std::vector<OomFinding> decide(const std::vector<OomGrowth>& growth) {
+std::vector<OomFinding> decide(const std::vector<OomGrowth>& growth, bool over) {
   const OomGrowth *allocated = nullptr, *reserved = nullptr, *used = nullptr;
   bool flat = false; // what is allocated was looked at and does not rise
   for (const OomGrowth& one : growth) {
@@ -224,10 +225,8 @@ std::vector<OomFinding> decide(const std::vector<OomGrowth>& growth) {
   if (chosen == nullptr) return {};
   OomFinding finding;
   finding.fields["slope"] = growth_text(*chosen).substr(0, growth_text(*chosen).find(" ("));
-  finding.evidence.push_back(chosen->series->what + " memory" +
-                             (chosen->series->key.empty() ? "" : " of " + chosen->series->key) +
-                             " rises by " + growth_text(*chosen));
-  if (std::string left = time_left_text(*chosen); !left.empty())
+  finding.evidence.push_back(series_name(*chosen->series) + " rises by " + growth_text(*chosen));
+  if (std::string left = time_left_text(*chosen); !over && !left.empty())
     finding.evidence.push_back("the GPU is full " + left);
   if (allocated || (reserved && flat)) {
     finding.sureness = OomSureness::likely; // longer inputs from step to step look the same

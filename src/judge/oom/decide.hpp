@@ -22,7 +22,7 @@ std::vector<OomFinding> decide(const OomMessage& message, const OomTemplate& row
 // Of a table of memory_summary() alone.
 std::vector<OomFinding> decide(const OomTable& table);
 
-// Of series that rise; empty: none does.
-std::vector<OomFinding> decide(const std::vector<OomGrowth>& growth);
+// Of series that rise; empty: none does. `over`: memory ran out already.
+std::vector<OomFinding> decide(const std::vector<OomGrowth>& growth, bool over);
 
 } // namespace gpuvet

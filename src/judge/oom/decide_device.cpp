@@ -177,11 +177,14 @@ bool others_hold_it(Case& c) {
   const OomBalance& b = c.b;
   if (!b.others || *b.others <= 0 || !b.missing || !b.requested || !b.free) return false;
   if (*b.free >= *b.requested || *b.others < *b.missing) return false;
+  constexpr size_t most = 6; // that are named
   std::vector<std::string> evidence;
   for (const OomProcess& process : c.message.others)
-    if (process.pid != b.self_pid && evidence.size() < 8)
+    if (process.pid != b.self_pid && evidence.size() < most)
       evidence.push_back(fmt::format("line {}: process {} holds {}", process.held.line, process.pid,
                                      process.held.written));
+  if (b.other_count > most)
+    evidence.push_back(fmt::format("and {} processes more", b.other_count - most));
   evidence.push_back(fmt::format("{} free + {} of others = {}, {} were requested",
                                  size_text(*b.free), size_text(*b.others),
                                  size_text(*b.free + *b.others), size_text(*b.requested)));

@@ -106,6 +106,14 @@ OomGrowth judge_growth(const OomSeries& series, std::optional<uint64_t> total) {
   return growth;
 }
 
+std::string series_name(const OomSeries& series) {
+  std::string name = series.what + " memory";
+  const std::string& key = series.key;
+  if (key.empty()) return name;
+  const bool number = key.find_first_not_of("0123456789") == std::string::npos;
+  return name + (number ? " of GPU " : " of ") + key;
+}
+
 std::string growth_text(const OomGrowth& growth) {
   const OomSeries& series = *growth.series;
   const std::string p = growth.p < 0.0001 ? "p < 0.0001" : fmt::format("p = {:.2g}", growth.p);

@@ -25,6 +25,9 @@ constexpr size_t kFewestSamples = 8;
 // `total`: of the GPU, where the series does not tell it.
 OomGrowth judge_growth(const OomSeries& series, std::optional<uint64_t> total);
 
+// "allocated memory of GPU 0"
+std::string series_name(const OomSeries& series);
+
 // "3.1 MiB a step (p < 0.0001, 40 values, lines 10 to 400)"
 std::string growth_text(const OomGrowth& growth);
 

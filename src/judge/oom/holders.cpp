@@ -123,7 +123,7 @@ std::string remark(const GpuHolder& holder, bool explains) {
   return text;
 }
 
-Table table_of(const GpuMemory& memory) {
+Table table_of(const GpuMemory& memory, std::optional<uint64_t> pid) {
   Table table;
   table.columns = {
       {fmt::format("GPU {}{}{}", memory.index, memory.name.empty() ? "" : " ", memory.name)},
@@ -136,6 +136,9 @@ Table table_of(const GpuMemory& memory) {
     table.rows.push_back({{who, holder.ended ? State::warning : State::info},
                           {size_or(holder.bytes, none)},
                           {remark(holder, rest)}});
+    if (holder.pid != pid) continue;
+    table.rows.push_back({{"  its CUDA context"}, {"unknown", State::unknown}, {""}});
+    table.rows.push_back({{"  its allocator"}, {"unknown", State::unknown}, {""}});
   }
   if (memory.reserved && *memory.reserved > 0)
     table.rows.push_back({{"the driver itself"}, {size_or(memory.reserved, "")}, {""}});
@@ -227,7 +230,18 @@ std::string verdict_line(const OomHolders& holders) {
                      first.name.empty() ? "a process not seen from here" : first.name, first.pid);
 }
 
-void add_process_notes(OomHolders& holders) {
+// What one process holds, and what of it cannot be told from outside.
+void tell_process(OomHolders& holders) {
+  std::string name, held;
+  for (const GpuMemory& memory : holders.gpus)
+    for (const GpuHolder& holder : memory.holders) {
+      if (holder.pid != holders.pid) continue;
+      name = holder.name.empty() ? "not seen from here" : holder.name;
+      const char* none = holder.listed ? "an amount that is not told" : "nothing that is listed";
+      held += fmt::format("{}{} on GPU {}", held.empty() ? "" : ", ", size_or(holder.bytes, none),
+                          memory.index);
+    }
+  holders.report.verdict = fmt::format("Process {} ({}) holds {}.", *holders.pid, name, held);
   holders.report.notes.push_back(
       "how much of a process is its CUDA context and how much its allocator cannot be told from "
       "outside; in the program: torch.cuda.memory_reserved() is the allocator's part, the rest are "
@@ -262,7 +276,7 @@ Result<OomHolders> judge_holders(const Machine& machine, const OomTables& tables
                          : holders.verdicts.empty()   ? State::info
                                                       : State::warning;
   for (const GpuMemory& memory : holders.gpus)
-    holders.report.tables.push_back(table_of(memory));
+    holders.report.tables.push_back(table_of(memory, pid));
   for (const OomVerdict& verdict : holders.verdicts) {
     Finding finding;
     finding.id = verdict.cause->id;
@@ -274,7 +288,7 @@ Result<OomHolders> judge_holders(const Machine& machine, const OomTables& tables
     finding.fixes = verdict.fixes;
     holders.report.findings.push_back(std::move(finding));
   }
-  if (pid) add_process_notes(holders);
+  if (pid && !holders.gpus.empty()) tell_process(holders);
   const bool seen = std::all_of(holders.gpus.begin(), holders.gpus.end(),
                                 [](const GpuMemory& m) { return m.complete; });
   if (!seen && !holders.gpus.empty())

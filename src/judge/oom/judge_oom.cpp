@@ -75,17 +75,19 @@ std::optional<std::string> filled(const std::string& text,
   return result;
 }
 
-// Today's name of PyTorch's variable, or the one that the version in the message reads.
+// PyTorch's variable under the name that the message uses, else the one that its version reads,
+// else today's.
 std::string alloc_conf(const OomTables& tables, const OomMessage* message) {
   const OomVariable* variable = nullptr;
   for (const OomVariable& row : tables.variables)
     if (row.framework == "pytorch" && !row.formerly.empty()) variable = &row;
   if (variable == nullptr) return {};
   if (message == nullptr || message->framework != "pytorch") return variable->name;
+  const std::string advice = message->word("advice");
+  if (const size_t equals = advice.find('='); equals != std::string::npos)
+    return advice.substr(0, equals);
   const std::string& id = message->template_id;
-  const bool older = id == "torch-1.4" || id == "torch-2.1" || id == "torch-2.2" ||
-                     message->word("advice").find(variable->formerly) != std::string::npos;
-  return older ? variable->formerly : variable->name;
+  return id == "torch-1.4" || id == "torch-2.1" ? variable->formerly : variable->name;
 }
 
 struct Builder {
@@ -94,12 +96,15 @@ struct Builder {
   const OomMessage* message;
 
   bool applies(const OomFix& fix) const {
-    if (fix.unless == "expandable" && evidence.expandable_set) return false;
-    if (fix.frameworks.empty()) return true;
     const std::string framework = message ? message->framework : "pytorch";
     const std::string id = message ? message->template_id : "";
-    return std::any_of(fix.frameworks.begin(), fix.frameworks.end(),
-                       [&](const std::string& name) { return name == framework || name == id; });
+    auto names = [&](const std::string& name) { return name == framework || name == id; };
+    auto holds = [&](const std::string& what) {
+      return (what == "expandable" && evidence.expandable_set) || what == id;
+    };
+    if (std::any_of(fix.unless.begin(), fix.unless.end(), holds)) return false;
+    return fix.frameworks.empty() ||
+           std::any_of(fix.frameworks.begin(), fix.frameworks.end(), names);
   }
 
   std::optional<OomVerdict> verdict(OomFinding finding) const {
@@ -111,9 +116,7 @@ struct Builder {
     made.title = filled(made.cause->title, finding.fields).value_or(plain_title(made.cause->title));
     made.evidence = std::move(finding.evidence);
     for (const OomFix& fix : made.cause->fixes) {
-      if (!applies(fix) || (message && message->template_id == "torch-1.0" &&
-                            fix.command.find("{alloc_conf}") != std::string::npos))
-        continue;
+      if (!applies(fix)) continue;
       if (auto text = filled(fix.command, finding.fields)) made.fixes.push_back(*text);
     }
     return made;
@@ -166,8 +169,7 @@ void add_notes(const OomEvidence& evidence, const OomTables& tables, OomReport& 
             aside.times > 1 ? fmt::format(" and {} more", aside.times - 1) : "", row.meaning));
   for (const OomGrowth& growth : report.growth)
     if (!growth.rises && growth.values >= kFewestSamples)
-      notes.push_back(fmt::format("{} memory{} does not grow: {} ({} values)", growth.series->what,
-                                  growth.series->key.empty() ? "" : " of " + growth.series->key,
+      notes.push_back(fmt::format("{} does not grow: {} ({} values)", series_name(*growth.series),
                                   growth.why_not, growth.values));
 }
 
@@ -181,10 +183,10 @@ State state_of(const OomReport& report) {
   return report.outcome == OomOutcome::found ? State::fault : State::warning;
 }
 
-std::string verdict_line(const OomReport& report, const OomTables& tables) {
+std::string verdict_line(const OomReport& report, const OomTables& tables, bool grows) {
   if (report.outcome == OomOutcome::none) return "No GPU memory ran out in this text.";
   const OomVerdict& best = report.verdicts.front();
-  const std::string subject = report.message ? "GPU memory ran out" : "GPU memory grows";
+  const std::string subject = grows ? "GPU memory grows" : "GPU memory ran out";
   if (report.outcome == OomOutcome::open) {
     const OomTemplate* row = report.message ? template_of(tables, *report.message) : nullptr;
     if (row && row->kind == OomKind::disguised)
@@ -216,7 +218,11 @@ Finding finding_of(const OomVerdict& verdict) {
 
 void write_report(const OomEvidence& evidence, const OomTables& tables, OomReport& report) {
   report.report.state = state_of(report);
-  report.report.verdict = verdict_line(report, tables);
+  const bool failed = report.message || std::any_of(evidence.tables.begin(), evidence.tables.end(),
+                                                    [](const OomTable& table) {
+                                                      return table.failures.value_or(0) > 0;
+                                                    });
+  report.report.verdict = verdict_line(report, tables, !failed);
   if (report.message) {
     Table table = arithmetic_table(*report.message, balance_of(*report.message));
     if (!table.rows.empty()) report.report.tables.push_back(std::move(table));
@@ -270,7 +276,7 @@ OomReport judge_oom(const OomEvidence& evidence, const OomTables& tables) {
   if (!report.message || found.empty())
     for (const OomTable& table : evidence.tables)
       if (found.empty()) found = decide(table);
-  insert_growth(found, decide(report.growth));
+  insert_growth(found, decide(report.growth, report.message != nullptr));
   std::stable_sort(found.begin(), found.end(), [](const OomFinding& a, const OomFinding& b) {
     return a.sureness < b.sureness;
   });

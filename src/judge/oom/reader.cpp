@@ -40,19 +40,22 @@ struct OomReader::Impl {
   std::optional<size_t> far;        // the message that takes pieces from far below
   uint64_t last = 0;
 
-  void keep(OomMessage message) {
-    for (OomMessage& known : evidence.messages)
-      if (same_amounts(known, message)) {
-        known.times += message.times;
-        known.last_line = message.last_line;
-        return;
-      }
+  // The index of the message, which may be known already; nullopt: it was not kept.
+  std::optional<size_t> keep(OomMessage message) {
+    for (size_t i = 0; i < evidence.messages.size(); ++i) {
+      OomMessage& known = evidence.messages[i];
+      if (!same_amounts(known, message)) continue;
+      known.times += message.times;
+      known.last_line = message.last_line;
+      return i;
+    }
     if (evidence.messages.size() >= kMostMessages) {
       ++evidence.messages_left;
-      return;
+      return std::nullopt;
     }
     samples.take(message);
     evidence.messages.push_back(std::move(message));
+    return evidence.messages.size() - 1;
   }
 
   void finish() {
@@ -60,9 +63,8 @@ struct OomReader::Impl {
     auto message = read_message(grammar, *open);
     open.reset();
     if (!message) return;
-    const size_t row = message->second;
-    keep(std::move(message->first));
-    if (far_of[row] && !evidence.messages.empty()) far = evidence.messages.size() - 1;
+    const std::optional<size_t> index = keep(std::move(message->first));
+    if (far_of[message->second]) far = index;
   }
 
   // A line that is something else, and the openings in it void.
@@ -95,8 +97,13 @@ struct OomReader::Impl {
     return false;
   }
 
-  void take(std::string_view line, uint64_t number) {
+  void take(std::string_view line, uint64_t number, bool has_literal) {
     last = std::max(last, number);
+    if (!has_literal) {
+      samples.go_on(line, number);
+      if (open && !add_line(*open, line, number)) finish();
+      return;
+    }
     if (line.find("expandable_segments:True") != std::string_view::npos &&
         line.find("try setting") == std::string_view::npos)
       evidence.expandable_set = true;
@@ -118,8 +125,8 @@ OomReader::~OomReader() = default;
 OomReader::OomReader(OomReader&&) noexcept = default;
 OomReader& OomReader::operator=(OomReader&&) noexcept = default;
 
-void OomReader::take(std::string_view line, uint64_t number) {
-  impl_->take(line, number);
+void OomReader::take(std::string_view line, uint64_t number, bool has_literal) {
+  impl_->take(line, number, has_literal);
 }
 
 OomEvidence OomReader::end() {

@@ -16,8 +16,10 @@ class OomReader {
   OomReader(OomReader&&) noexcept;
   OomReader& operator=(OomReader&&) noexcept;
 
-  // `number`: of the line in the input, from 1; it may not fall.
-  void take(std::string_view line, uint64_t number);
+  // `number`: of the line in the input, from 1; it may not fall. `has_literal`: one of
+  // oom_literals() is in it, as LogText tells; without, it can only go on with what an earlier line
+  // began.
+  void take(std::string_view line, uint64_t number, bool has_literal = true);
   OomEvidence end();
 
  private:

@@ -163,16 +163,22 @@ std::optional<double> OomSamples::step_of(std::string_view line) const {
   return std::nullopt;
 }
 
-void OomSamples::take(std::string_view line, uint64_t number) {
-  if (take_header(line)) return;
+void OomSamples::go_on(std::string_view line, uint64_t number) {
   if (csv_) take_row(line, number);
-  for (size_t i = 0; i < grammar_.series.size(); ++i) {
-    const OomSeriesRow& row = grammar_.tables->series[i];
-    if (!row.key.empty() && line.size() < 256)
+  if (line.size() > 256 || !line.starts_with('|')) return; // the tables of nvidia-smi
+  for (size_t i = 0; i < grammar_.series.size(); ++i)
+    if (!grammar_.tables->series[i].key.empty())
       grammar_.keys[i].each(line, [&](size_t, const std::vector<OomGroup>& groups) {
         for (const OomGroup& group : groups)
           if (group.name == "key") keys_[i] = std::string(group.text);
       });
+}
+
+void OomSamples::take(std::string_view line, uint64_t number) {
+  if (take_header(line)) return;
+  go_on(line, number);
+  for (size_t i = 0; i < grammar_.series.size(); ++i) {
+    const OomSeriesRow& row = grammar_.tables->series[i];
     grammar_.series[i].each(line, [&](size_t, const std::vector<OomGroup>& groups) {
       OomAmount value, total;
       bool peak = false;

@@ -16,6 +16,8 @@ class OomSamples {
       : grammar_(grammar), keys_(grammar.series.size()) {}
 
   void take(std::string_view line, uint64_t number);
+  // A line without literals: a row of a table whose head was seen, or the name of a device.
+  void go_on(std::string_view line, uint64_t number);
   void take(const OomMessage& message);
   void take(const OomTable& table);
   std::vector<OomSeries> end();
