@@ -33,10 +33,6 @@ const std::vector<Command>& commands() {
       {"snapshot", "record what the doctor asks in one file, without names and secrets",
        define_snapshot},
       {"diff", "tell what changed between two snapshots, or since one", define_diff},
-      {"scan", "tell which GPUs a binary, wheel, folder or environment runs on", define_scan},
-      {"arch", "plan the GPU targets of a build, convert them between build systems", define_arch},
-      {"ldd", "show which library files a program gets, by which rule, and whether they fit",
-       define_ldd},
       {"facts", "look up GPUs, toolkits, drivers, frameworks, error codes", define_facts},
       {"completion", "print the Tab completion script for bash, zsh or fish", define_completion},
   };

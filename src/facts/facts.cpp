@@ -173,6 +173,8 @@ Result<const LintTables*> Facts::lint() const {
 
 Result<const PickTables*> Facts::pick() const {
   return tables_->simple(tables_->pick, "pick.toml", read_pick);
+}
+
 Result<const ArchTables*> Facts::arch() const {
   return tables_->simple(tables_->arch, "arch/systems.toml", read_arch);
 }

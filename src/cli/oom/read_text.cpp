@@ -65,7 +65,7 @@ Result<OomEvidence> read_one(int fd, const std::string& name, const OomGrammar& 
   Progress progress(err, "reading " + name, sized ? static_cast<uint64_t>(status.st_size) : 0);
   OomReader reader(grammar);
   LogText text(literals,
-               [&](const LogLine& line) { reader.take(line.text, line.number, line.has_literal); });
+               [&](const PlainLine& line) { reader.take(line.text, line.number, line.has_literal); });
   RawLines raw(reader);
   std::string piece(kPiece, '\0');
   std::optional<bool> poll;
