@@ -1,5 +1,7 @@
 #include "cli/arch/arch.hpp"
 
+#include "cli/lint/lint.hpp"
+
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
@@ -12,6 +14,8 @@ std::function<int(Context&)> define_arch(CLI::App& app) {
       {"plan", "the shortest list of targets for the GPUs that you name, for each build system",
        define_arch_plan},
       {"convert", "the same list in another build system's words", define_arch_convert},
+      {"lint", "find wrong GPU architectures in build files", define_arch_lint},
+      {"log", "tell which GPU architectures a build made, from its log", define_arch_log},
   };
   app.require_subcommand(1);
   std::vector<std::pair<CLI::App*, std::function<int(Context&)>>> runs;
