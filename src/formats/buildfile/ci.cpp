@@ -78,12 +78,10 @@ void read_github_workflow(std::string_view text, Collector& found) {
         hosted_without_gpu(runner->second.front()))
       found.without_gpu = "a runner " + runner->second.front() + " has no GPU";
     std::string_view key = last_key(path);
-    if (key.starts_with("CIBW_ENVIRONMENT"))
+    if (key == "run" || key.starts_with("CIBW_ENVIRONMENT"))
       found.script(scalar.value.text);
     else if (last_key(parent(path)) == "env")
       setting(scalar, "env", found);
-    else if (key == "run")
-      found.script(scalar.value.text);
     else if (key == "image" || key == "container")
       found.image(scalar.value.text);
     else if (key == "cuda" && last_key(parent(path)) == "with")
