@@ -21,6 +21,10 @@ std::string_view parent(std::string_view path) {
 void setting(const YamlScalar& scalar, std::string_view command, Collector& found) {
   Written value = scalar.value;
   value.quoted = true; // YAML ends no value at ';'
+  // A block of one line ends in a line feed, which is nobody's separator.
+  std::string_view text = value.text.text;
+  size_t end = text.find_last_not_of(" \n");
+  if (scalar.block && end != text.npos) value.text = value.text.part(0, end + 1);
   if (!found.variable(last_key(scalar.path), value,
                       {SettingForm::environment, std::string(command), false, 0, 0}))
     found.flags(value.text);
