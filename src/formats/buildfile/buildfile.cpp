@@ -19,6 +19,19 @@ bool is_profile(std::string_view name) {
                        ".bash_aliases"});
 }
 
+// "8.0;8.6+PTX", "80,86": architectures and nothing else.
+bool is_bare_list(std::string_view text) {
+  size_t entries = 0;
+  for (size_t begin = 0; begin <= text.size();) {
+    size_t end = std::min(text.find_first_of("; ,", begin), text.size());
+    std::string_view entry = text.substr(begin, end - begin);
+    if (!entry.empty() && !looks_like_architecture(entry)) return false;
+    if (!entry.empty()) ++entries;
+    begin = end + 1;
+  }
+  return entries > 0;
+}
+
 } // namespace
 
 std::optional<BuildFileKind> build_file_kind(std::string_view path) {
@@ -118,9 +131,15 @@ BuildFile read_arguments(const std::vector<std::string>& words, std::string& lin
     Written one;
     one.quoted = true; // the shell is done with it
     one.text.add(words[i], starts[i]);
+    bool option_value = !list.empty() && list.back().text.text.starts_with('-');
+    if (!option_value && is_bare_list(words[i])) {
+      if (BuildSetting* setting = found.option("the list", one, {}))
+        setting->form = SettingForm::value;
+      continue;
+    }
     list.push_back(std::move(one));
   }
-  if (!words.empty() && words.front().starts_with('-')) { // options without their command
+  if (!list.empty() && list.front().text.text.starts_with('-')) { // options without their command
     Written command;
     command.text.text = "arguments";
     command.text.from.assign(9, 0);

@@ -21,6 +21,10 @@ std::string_view parent(std::string_view path) {
 void setting(const YamlScalar& scalar, std::string_view command, Collector& found) {
   Written value = scalar.value;
   value.quoted = true; // YAML ends no value at ';'
+  // A block of one line ends in a line feed, which is nobody's separator.
+  std::string_view text = value.text.text;
+  size_t end = text.find_last_not_of(" \n");
+  if (scalar.block && end != text.npos) value.text = value.text.part(0, end + 1);
   if (!found.variable(last_key(scalar.path), value,
                       {SettingForm::environment, std::string(command), false, 0, 0}))
     found.flags(value.text);
@@ -78,12 +82,10 @@ void read_github_workflow(std::string_view text, Collector& found) {
         hosted_without_gpu(runner->second.front()))
       found.without_gpu = "a runner " + runner->second.front() + " has no GPU";
     std::string_view key = last_key(path);
-    if (key.starts_with("CIBW_ENVIRONMENT"))
+    if (key == "run" || key.starts_with("CIBW_ENVIRONMENT"))
       found.script(scalar.value.text);
     else if (last_key(parent(path)) == "env")
       setting(scalar, "env", found);
-    else if (key == "run")
-      found.script(scalar.value.text);
     else if (key == "image" || key == "container")
       found.image(scalar.value.text);
     else if (key == "cuda" && last_key(parent(path)) == "with")

@@ -226,10 +226,11 @@ BuildFile Collector::finish() {
       setting.known = value.known;
       setting.fallback |= value.fallback;
       setting.several |= value.several;
-      size_t begin = text.offset(0);
+      size_t begin = std::min(text.offset(0), bytes_.size());
       size_t end = setting.value.empty() ? begin : text.offset(text.text.size());
+      end = std::min(std::max(begin, end), bytes_.size());
       setting.at = lines_.place(begin, end);
-      std::string in_file(bytes_.substr(std::min(begin, bytes_.size()), end - begin));
+      std::string in_file(bytes_.substr(begin, end - begin));
       setting.literal = in_file == setting.value;
       if (!setting.literal && file.kind == BuildFileKind::cmake) { // items side by side
         setting.blank_list = true;

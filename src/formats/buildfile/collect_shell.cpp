@@ -167,6 +167,11 @@ void Collector::words(const std::vector<Written>& list, std::string_view outer) 
       variable(text_of(i), list[i + 1], {SettingForm::environment, command, false, 0, 0});
     return;
   }
+  if (command.starts_with("$env:") && i + 2 < list.size() && text_of(i + 1) == "=") { // PowerShell
+    std::string_view name = std::string_view(command).substr(5);
+    variable(name, list[i + 2], {SettingForm::environment, "$env", false, 0, 0});
+    return;
+  }
   bool shell = command == "bash" || command == "sh" || command == "source" || command == ".";
   if (shell || is_file_script(command) || command == "make" || command == "ninja")
     file.runs_scripts = true;

@@ -42,9 +42,7 @@ std::optional<Pin> pin_of(std::string_view text, std::string_view package) {
   text = trimmed(text.substr(package.size()));
   if (text.find_first_of(",<!|") != text.npos) return std::nullopt; // a range: not known
   bool minimum = text.starts_with(">=") || text.starts_with("~=");
-  if (minimum)
-    text.remove_prefix(2);
-  else if (text.starts_with("=="))
+  if (minimum || text.starts_with("=="))
     text.remove_prefix(2);
   else if (text.starts_with("="))
     text.remove_prefix(1);

@@ -43,8 +43,10 @@ class Reader {
         if (first) return made;
         continue; // comments and empty lines inside an instruction are dropped
       }
-      size_t offset = begin_ + static_cast<size_t>(bare.data() - text.data());
       goes_on = bare.back() == '\\';
+      // Blanks at the start of a continuation line stay: they may part words, or stand in quotes.
+      if (!first) bare = text.substr(0, static_cast<size_t>(bare.end() - text.begin()));
+      size_t offset = begin_ + static_cast<size_t>(bare.begin() - text.begin());
       if (goes_on) bare.remove_suffix(1);
       if (first) {
         size_t end = std::min(bare.find_first_of(" \t"), bare.size());
@@ -52,10 +54,8 @@ class Reader {
           made.name += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
         made.rest.add(bare.substr(end), offset + end);
         first = false;
-      } else {
-        made.rest.add(" ", offset > 0 ? offset - 1 : 0);
+      } else
         made.rest.add(bare, offset);
-      }
     }
     return made;
   }

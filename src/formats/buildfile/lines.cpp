@@ -82,10 +82,7 @@ void read_makefile(std::string_view text, Collector& found) {
     if (line.text.front() == '\t') {
       size_t begin = line.text.find_first_not_of("\t @-+");
       if (begin == std::string::npos) return;
-      MappedText recipe = line.part(begin, line.text.size());
-      size_t first = found.file.toolkits.size();
-      found.script(recipe);
-      (void)first;
+      found.script(line.part(begin, line.text.size()));
       return;
     }
     size_t equals = assignment_mark(line.text);

@@ -39,6 +39,7 @@ LineIndex::LineIndex(std::string_view text) : text_(text), starts_{0} {
 
 FilePlace LineIndex::place(size_t begin, size_t end) const {
   begin = std::min(begin, text_.size());
+  end = std::min(end, text_.size());
   auto next = std::upper_bound(starts_.begin(), starts_.end(), begin);
   size_t line = static_cast<size_t>(next - starts_.begin()); // from 1
   uint32_t column = 1;

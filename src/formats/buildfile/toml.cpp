@@ -113,14 +113,13 @@ class Reader {
     else if (in_path("environment") && name != "environment")
       found_.variable(name, value,
                       {SettingForm::environment, "environment", false, key_begin_, key_end_});
-    else if (in_path("environment")) // cibuildwheel: "NAME=value NAME2='value'"
+    // cibuildwheel: environment = "NAME=value NAME2='value'", before-build = "a script"
+    else if (in_path("environment") || (in_path("cibuildwheel") && in_path("before")))
       found_.script(value.text);
     else if (in_path("cmake.args") || in_path("cmake-args"))
       found_.flags(value.text);
     else if (full == "build-system.requires")
       found_.versions_in(value.text);
-    else if (in_path("cibuildwheel") && in_path("before"))
-      found_.script(value.text);
   }
 
   std::string_view text_;

@@ -80,6 +80,10 @@ void take_option(Command& command, const std::vector<std::string>& words, size_t
       command.codes = code_list(value);
       return;
     }
+  if (std::string_view value = value_of(words, i, "-target-cpu"); value.starts_with("sm_")) {
+    command.compiler = "clang -cc1"; // a step for one target
+    return add_target(command, value);
+  }
   for (std::string_view name : {"--cuda-gpu-arch", "--offload-arch"})
     if (std::string_view value = value_of(words, i, name); !value.empty()) {
       command.names_any = true;
@@ -254,7 +258,7 @@ void take_words(BuildLog& log, std::string_view line) {
       take_option(command, words, i);
       take_image(command, words[i]);
     }
-    if (front_end && command.compiler != "clang") continue;
+    if (front_end && !command.compiler.starts_with("clang")) continue;
     if (command.compiler == "cicc") continue; // PTX on the way to machine code
     if (verbose) {                            // ptxas -arch=sm_80 makes machine code only
       Command machine;
@@ -270,7 +274,7 @@ void take_words(BuildLog& log, std::string_view line) {
       if (gencode) add_set(log, log.announced, std::move(command));
       continue;
     }
-    bool clang_target = command.compiler == "clang" && !command.targets.empty();
+    bool clang_target = command.compiler.starts_with("clang") && !command.targets.empty();
     bool nvcc_target = command.compiler == "nvcc" && (named || compiles);
     bool images = command.compiler == "fatbinary" && !command.targets.empty();
     if (clang_target || nvcc_target || images || !command.word.empty())
@@ -278,12 +282,32 @@ void take_words(BuildLog& log, std::string_view line) {
   }
 }
 
+// Steps for one target each, of which nobody can say which belong together.
+void join_steps(std::vector<LoggedSet>& sets) {
+  std::vector<LoggedSet> joined_sets;
+  for (LoggedSet& set : sets) {
+    auto same = std::find_if(joined_sets.begin(), joined_sets.end(), [&](const LoggedSet& other) {
+      return other.compiler == set.compiler && !other.targets.empty() && !set.targets.empty();
+    });
+    if (same == joined_sets.end()) {
+      joined_sets.push_back(std::move(set));
+      continue;
+    }
+    same->targets.insert(same->targets.end(), set.targets.begin(), set.targets.end());
+    std::sort(same->targets.begin(), same->targets.end());
+    same->targets.erase(std::unique(same->targets.begin(), same->targets.end()),
+                        same->targets.end());
+    same->commands += set.commands;
+  }
+  sets = std::move(joined_sets);
+}
+
 // A verbose run shows a compiler's command and then its steps, each for one target. The command
 // says it all; without one, what goes into the fat binary does.
 void keep_whole_commands(std::vector<LoggedSet>& sets) {
   auto any = [&](auto is) { return std::any_of(sets.begin(), sets.end(), is); };
   auto is_step = [](const LoggedSet& set) {
-    return set.compiler == "ptxas" || set.compiler == "fatbinary";
+    return set.compiler == "ptxas" || set.compiler == "fatbinary" || set.compiler == "clang -cc1";
   };
   bool commands = any([&](const LoggedSet& set) { return !is_step(set) && !set.targets.empty(); });
   bool images = any([](const LoggedSet& set) { return set.compiler == "fatbinary"; });
@@ -291,6 +315,8 @@ void keep_whole_commands(std::vector<LoggedSet>& sets) {
     std::erase_if(sets, is_step);
   else if (images)
     std::erase_if(sets, [](const LoggedSet& set) { return set.compiler != "fatbinary"; });
+  else
+    join_steps(sets);
 }
 
 } // namespace

@@ -61,6 +61,11 @@ TEST(BuildLog, Clang) {
   EXPECT_EQ(sets("clang++ --cuda-gpu-arch=sm_70 --offload-arch=sm_80 -c a.cu\n"
                  "clang++ --offload-arch=gfx90a -c a.hip\n"),
             (Lines{"clang sm_70 sm_80 x1 @1"}));
+  // clang -v shows a step for each target.
+  EXPECT_EQ(sets("\"/usr/bin/clang\" -cc1 -triple nvptx64-nvidia-cuda -target-cpu sm_70 a.cu\n"
+                 "\"/usr/bin/clang\" -cc1 -triple nvptx64-nvidia-cuda -target-cpu sm_80 a.cu\n"
+                 "\"/usr/bin/clang\" -cc1 -triple x86_64 -target-cpu x86-64 a.cu\n"),
+            (Lines{"clang -cc1 sm_70 sm_80 x2 @1"}));
 }
 
 TEST(BuildLog, WhatCMakePrints) {

@@ -203,7 +203,10 @@ void add_notes(Report& report, const BuildLog& log, const LogVerdict& verdict) {
   }
   for (const LoggedRemark& one : log.detected)
     report.notes.push_back(fmt::format("line {}: {}", one.line, one.text));
-  if (log.silent_objects > 0)
+  uint64_t shown = 0;
+  for (const LoggedSet& set : log.sets)
+    shown += set.commands;
+  if (log.silent_objects > shown)
     report.notes.push_back(fmt::format("{} CUDA object{} from line {} on {} compiled without "
                                        "showing the command; ninja -v or make "
                                        "VERBOSE=1 shows it",

@@ -21,29 +21,41 @@ bool is_profile(const BuildFile& file) {
   return file.kind == BuildFileKind::shell_profile;
 }
 
+// Does this CMake have a feature? A later release line may have got it only with a later patch.
+bool has_feature(const Version& cmake, const CMakeFeature& feature) {
+  for (size_t i = 0; i < feature.versions.size(); ++i) {
+    auto since = parse_version(feature.versions[i]);
+    if (!since) continue;
+    bool older = cmake < *since;
+    if (older && (i == 0 || cmake.major() >= since->major())) return false;
+  }
+  return true;
+}
+
 void judge_cmake(LintRun& run, const KnownSetting& known, const ListEntry& entry) {
-  const CMakeFeature* feature = feature_of(run.facts.cmake, entry.text);
+  bool family = entry.is_target && entry.target.suffix == 'f';
+  const CMakeFeature* feature =
+      feature_of(run.facts.cmake, family ? std::string("suffix f") : entry.text);
   if (!feature || feature->versions.empty() || known.variable.tool != "CMake") return;
-  auto since = parse_version(feature->versions.front());
-  if (!since) return;
   bool project =
       run.file.kind == BuildFileKind::cmake || run.file.kind == BuildFileKind::cmake_presets;
   if (run.file.asks_cmake_version) return;
+  std::string since = joined(feature->versions, " or ");
   for (const VersionMention& cmake : run.file.cmakes) {
     // "at least 3.18" of a package manager brings the newest; a project's own is a promise.
-    if (cmake.version >= *since || (cmake.minimum && !project)) continue;
+    if (has_feature(cmake.version, *feature) || (cmake.minimum && !project)) continue;
     LintFinding& finding =
         run.add("cmake-too-old", known.setting, known.place_of(entry),
                 {{"item", entry.text},
-                 {"since", feature->versions.front()},
+                 {"since", since},
                  {"mention", fmt::format("{} (line {})", cmake.text, cmake.at.line)}});
     if (cmake.minimum) {
       finding.level = LintLevel::warning;
       finding.message =
           fmt::format("{} needs CMake {}; the file promises to work with {} (line {})", entry.text,
-                      feature->versions.front(), cmake.text, cmake.at.line);
+                      since, cmake.text, cmake.at.line);
     }
-    finding.label = "since CMake " + feature->versions.front();
+    finding.label = "since CMake " + since;
     return;
   }
 }
@@ -124,8 +136,8 @@ void judge_empty(LintRun& run, const BuildSetting& setting, const LintVariable& 
 
 void judge_words(LintRun& run, const KnownSetting& known) {
   for (const ListEntry& entry : known.entries) {
-    if (entry.is_target) continue;
-    if (has_word(known.variable.build_gpu, entry.text) && !known.setting.without_gpu.empty())
+    if (!entry.is_target && has_word(known.variable.build_gpu, entry.text) &&
+        !known.setting.without_gpu.empty())
       run.add("native-without-gpu", known.setting, known.place_of(entry),
               {{"item", entry.text},
                {"where", known.setting.without_gpu},

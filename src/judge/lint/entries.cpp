@@ -164,7 +164,10 @@ std::vector<CodeTarget> code_targets(const std::vector<ListEntry>& entries,
   for (const ListEntry& entry : entries) {
     if (!entry.is_target) continue;
     CodeTarget one{entry.target, true, false};
-    if (variable.ptx == "plus") one.ptx = entry.plus_ptx;
+    if (variable.ptx == "plus") {
+      one.ptx = entry.plus_ptx || only_ptx(entry);
+      one.sass = !only_ptx(entry);
+    }
     if (variable.ptx == "cmake") {
       one.ptx = !entry.real_only;
       one.sass = !entry.virtual_only;

@@ -246,19 +246,18 @@ bool judge_form(LintRun& run, KnownSetting& known) {
     judge_quotes(run, known);
     return false; // the rest is judged when the value is whole
   }
-  bool sound = true;
   for (const ListEntry& entry : known.entries) {
     if (entry.text.empty()) continue;
     bool wrong = entry.is_target ? judge_unknown(run, known, entry)
                                  : wrong_separators(known).empty() && judge_word(run, known, entry);
-    if (wrong) sound = false;
+    if (wrong) known.sound = false;
   }
   if (!looks_like_list(known.entries) && !wrong_separators(known).empty()) return false;
   std::optional<std::string> right = corrected(known);
-  if (right && !sound) right.reset();
+  if (!known.sound) right.reset();
   judge_separator(run, known, right);
-  if (judge_numbers(run, known, right)) sound = false;
-  return sound;
+  if (judge_numbers(run, known, right)) known.sound = false;
+  return true;
 }
 
 std::vector<CodeTarget> gencode_targets(const GencodePair& pair) {
@@ -317,7 +316,7 @@ void judge_gencode(LintRun& run, const BuildSetting& setting, std::string_view v
     }
     LintVariable shown;
     shown.numbers = {"prefixed"};
-    KnownSetting one{setting, shown, std::string(value), {}, {}};
+    KnownSetting one{setting, shown, std::string(value), {}, {}, true};
     if (known && judge_unknown(run, one, entry)) known = false;
     if (known && entry.target.sm < arch.target.sm)
       run.add("gencode-pair", setting, at,

@@ -78,7 +78,7 @@ class Judge {
   void one(const BuildSetting& setting, const LintVariable& variable) {
     if (trimmed(setting.value).empty()) return judge_empty(run_, setting, variable);
     if (has_word(variable.numbers, "gencode")) return gencodes(setting, variable);
-    KnownSetting known{setting, variable, setting.value + setting.after, {}, {}};
+    KnownSetting known{setting, variable, setting.value + setting.after, {}, {}, true};
     known.entries = parse_entries(known.value, known.separators);
     judge_words(run_, known);
     if (!judge_form(run_, known)) return;
@@ -86,7 +86,8 @@ class Judge {
     for (const ListEntry& entry : known.entries)
       if (entry.is_target)
         judge_targets(run_, setting, code_targets({entry}, variable), known.place_of(entry));
-    if (targets.empty() || targets.size() != known.entries.size()) return; // words: not known
+    if (!known.sound || targets.empty() || targets.size() != known.entries.size())
+      return; // words: not known
     if (variable.ptx == "other") return;
     judge_coverage(run_, setting, targets, variable);
   }
@@ -94,7 +95,7 @@ class Judge {
   // nvcc's options; CuPy's list of the same.
   void gencodes(const BuildSetting& setting, const LintVariable& variable) {
     if (has_word(variable.build_gpu, setting.value)) {
-      KnownSetting known{setting, variable, setting.value, {}, {}};
+      KnownSetting known{setting, variable, setting.value, {}, {}, true};
       known.entries = parse_entries(known.value, known.separators);
       return judge_words(run_, known);
     }

@@ -29,13 +29,15 @@ struct KnownSetting {
   std::string value; // with what was cut off
   std::vector<ListEntry> entries;
   std::string separators; // that part them
+  bool sound = true;      // every entry says what it is meant to say
 
   FilePlace place_of(const ListEntry& entry) const; // the whole value where it isn't literal
 };
 
 bool has_word(const std::vector<std::string>& list, std::string_view text);
 
-// Is it written so that it reaches its reader and says something? False: nothing more can be said.
+// Is it written so that it reaches its reader and says something? False: nothing more can be said
+// about it. Tells in `sound` whether the list as a whole can be believed.
 bool judge_form(LintRun& run, KnownSetting& known);
 void judge_gencode(LintRun& run, const BuildSetting& setting, std::string_view value,
                    size_t offset);
