@@ -102,7 +102,7 @@ std::function<int(Context&)> define_pick(CLI::App& app) {
   app.add_option(
          "--platform", options->platform,
          "linux-x86_64, linux-aarch64, windows, conda-pytorch or conda-forge (default: this "
-                 "machine's where no GPU is named, else linux-x86_64)")
+         "machine's where no GPU is named, else linux-x86_64)")
       ->type_name("NAME");
   auto* image = app.add_option("--image", options->machine.image,
                                "for a recorded machine: file of gpuvet snapshot, or folder")

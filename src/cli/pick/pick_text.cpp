@@ -10,7 +10,8 @@
 namespace gpuvet {
 namespace {
 
-constexpr size_t kShown = 6; // builds that fit, without --all
+constexpr size_t kShown = 6;   // builds that fit, without --all
+constexpr size_t kReasons = 6; // why others do not, without --all
 
 const char* word(LoadOutcome outcome) {
   switch (outcome) {
@@ -101,6 +102,20 @@ std::string bullet(std::string_view text, int width) {
   return "- " + wrap(text, width - 2, 2) + "\n";
 }
 
+// Why builds were not taken, newest first; the last lines are about the GPU and the driver.
+std::string reasons_text(const Pick& pick, bool all, int width) {
+  std::string text;
+  size_t told = 0, left = 0;
+  for (const NewerBuilds& newer : pick.newer) {
+    if (!all && newer.obstacle != Obstacle::none && told++ >= kReasons)
+      ++left;
+    else
+      text += bullet(newer.text, width);
+  }
+  if (left) text += fmt::format("- {} more reason{}: --all\n", left, left == 1 ? "" : "s");
+  return text;
+}
+
 std::string command_lines(const Pick& pick, const BuildFit& best) {
   if (!pick.install.command.empty()) return "  " + pick.install.command + "\n";
   return fmt::format("  the command for {} is not established\n", name_of(pick, best));
@@ -170,8 +185,7 @@ std::string pick_text(const Pick& pick, const PickContext& context, bool all, co
   }
   if (!pick.newer.empty()) {
     text += pick.best >= 0 ? "\nWhy nothing newer:\n" : "\nWhy:\n";
-    for (const NewerBuilds& newer : pick.newer)
-      text += bullet(newer.text, style.width);
+    text += reasons_text(pick, all, style.width);
   }
   Table table = builds_table(pick, context, all);
   if (!table.rows.empty()) text += "\n" + render_table(table, style);
@@ -180,7 +194,8 @@ std::string pick_text(const Pick& pick, const PickContext& context, bool all, co
                                         [](const BuildFit& fit) { return fit.fit == Fit::fits; }));
   text += "\n";
   if (!all && fitting > kShown)
-    text += fmt::format("note: {} older builds fit too (--all)\n", fitting - kShown);
+    text += fmt::format("note: {} older build{} too (--all)\n", fitting - kShown,
+                        fitting - kShown == 1 ? " fits" : "s fit");
   if (!pick.alone.empty())
     text += "note: " +
             wrap(fmt::format("{}: an environment for each", joined(pick.alone, ", ")),

@@ -134,6 +134,17 @@ TEST(Inspect, NamesTheToolkit) {
   EXPECT_FALSE(inspect_file("kernel.ptx").toolkit);
 }
 
+// A library can carry cubins that were built elsewhere and long before (attention kernels of
+// TensorRT in ONNX Runtime): what its own fat binaries were built with counts.
+TEST(Inspect, ToolkitIsThatOfTheFatBinaries) {
+  std::string bytes(64, '\0');
+  bytes += file("v1_sm90a.cubin");
+  bytes.resize((bytes.size() + 7) / 8 * 8);
+  EXPECT_EQ(to_string(*inspect_bytes(bytes).toolkit), "12.8");
+  bytes += file("kernel.fatbin");
+  EXPECT_EQ(to_string(*inspect_bytes(bytes).toolkit), "13.0");
+}
+
 TEST(Inspect, SeesDamage) {
   EXPECT_NE(summary(inspect_file("zeroed.so")).find("sm_89!"), std::string::npos);
   EXPECT_TRUE(inspect_file("hang.fatbin").containers.at(0).hangs);

@@ -42,6 +42,15 @@ Result<std::vector<std::string>> image_kernels(const Image& image,
   return ptx_kernels(Bytes(text->data(), text->size()).text());
 }
 
+bool toolkit_settled(const ScanState& state) {
+  return state.binary.toolkit && !state.toolkit_of_bare;
+}
+
+void settle_toolkit(ScanState& state, const Version& toolkit, std::string source) {
+  state.binary.toolkit = known(toolkit, std::move(source));
+  state.toolkit_of_bare = false;
+}
+
 // What an uncompressed payload tells beyond the entry header.
 void look_into_payload(ScanState& state, Image& image,
                        const std::function<Result<Bytes>(size_t)>& read) {
@@ -62,8 +71,8 @@ void look_into_payload(ScanState& state, Image& image,
     image.payload_sm = cubin->target.sm;
     image.relocatable = cubin->relocatable;
     if (cubin->extent <= image.payload_size) image.stored_size = image.raw_size = cubin->extent;
-    if (cubin->toolkit && !state.binary.toolkit)
-      state.binary.toolkit = known(*cubin->toolkit, "cubin header at " + offset_text(image.offset));
+    if (cubin->toolkit && !toolkit_settled(state))
+      settle_toolkit(state, *cubin->toolkit, "cubin header at " + offset_text(image.offset));
   }
 }
 
@@ -72,9 +81,9 @@ void look_for_toolkit(ScanState& state, const Image& image,
                       const std::function<Result<Bytes>(size_t)>& read) {
   constexpr uint64_t most = uint64_t{4} << 20;
   constexpr int most_tries = 4;
-  if (state.binary.toolkit || state.toolkit_tries >= most_tries || image.kind != ImageKind::cubin ||
-      image.obfuscated() || image.damage != Damage::none || image.raw_size > most ||
-      image.stored_size > most)
+  if (toolkit_settled(state) || state.toolkit_tries >= most_tries ||
+      image.kind != ImageKind::cubin || image.obfuscated() || image.damage != Damage::none ||
+      image.raw_size > most || image.stored_size > most)
     return;
   ++state.toolkit_tries;
   auto stored = read(static_cast<size_t>(image.stored_size));
@@ -86,8 +95,8 @@ void look_for_toolkit(ScanState& state, const Image& image,
   if (!cubin) return;
   complete_from_notes(*cubin, bytes);
   if (cubin->toolkit)
-    state.binary.toolkit =
-        known(*cubin->toolkit, "compiler note of the cubin at " + offset_text(image.offset));
+    settle_toolkit(state, *cubin->toolkit,
+                   "compiler note of the cubin at " + offset_text(image.offset));
 }
 
 bool is_code(const Image& image) {
@@ -165,8 +174,10 @@ uint64_t on_elf(ScanState& state, uint64_t at) {
   image.offset = container.offset;
   image.payload_size = image.stored_size = image.raw_size = header->extent;
   container.images.push_back(image);
-  if (header->toolkit && !state.binary.toolkit)
+  if (header->toolkit && !state.binary.toolkit) {
     state.binary.toolkit = known(*header->toolkit, "cubin at " + offset_text(image.offset));
+    state.toolkit_of_bare = true;
+  }
   bool stream = !state.reader.random_access();
   if (state.options.kernels == KernelNames::all ||
       (state.options.kernels == KernelNames::chosen && stream && state.options.wants_kernels &&

@@ -33,6 +33,9 @@ struct ScanState {
   std::vector<WrapperRecord> wrappers;
   std::vector<Container> found;
   int toolkit_tries = 0;
+  // Binary::toolkit was read from a bare cubin, which may have been built elsewhere and long
+  // before: a cubin of a container counts more.
+  bool toolkit_of_bare = false;
   uint64_t window_at = 0;                  // where the bytes begin that a stream can still show
   std::vector<KeptPiece> name_pieces = {}; // around each ".shstrtab" of a stream, the latest last
 };

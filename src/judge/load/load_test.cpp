@@ -182,5 +182,23 @@ TEST(Reasons, SayWhatIsThere) {
   EXPECT_EQ(load("sm_89", 75).reason, "SASS for sm_89, no PTX");
 }
 
+// Entries of TensorFlow 2.8.4 say compute_80 and PTX 6.3; their text, compressed, is for sm_75.
+// Such code runs on an A100.
+TEST(Load, VersionOfPtxThatWasNotReadSaysNothingOfItsTarget) {
+  Container tensorflow = testing::container("sm_70 sm_75 compute_80");
+  Image& ptx = tensorflow.images.back();
+  ptx.version_major = 6;
+  ptx.version_minor = 3;
+  ptx.compression = Compression::lz4_block;
+  LoadDriver newest = testing::driver("580.159.04");
+  EXPECT_EQ(load_container(tensorflow, testing::device(80), &newest, {}, rules()).outcome,
+            LoadOutcome::jit);
+  ptx.payload_sm = 75; // read: sm_75 came with PTX 6.3
+  EXPECT_EQ(load_container(tensorflow, testing::device(80), &newest, {}, rules()).outcome,
+            LoadOutcome::jit);
+  ptx.payload_sm = 80; // read: PTX 6.3 does not know it
+  EXPECT_EQ(load_container(tensorflow, testing::device(80), &newest, {}, rules()).error, 218);
+}
+
 } // namespace
 } // namespace gpuvet

@@ -58,12 +58,12 @@ Judged judge_code(const FrameworkBuild& build, const LoadDevice& device, const P
   BuildCuda cuda = cuda_of(build);
   auto first = first_cuda(device.sm, rules);
   if (load.outcome == LoadOutcome::jit && cuda.version && first && older(cuda, *first))
-    return {
-        Obstacle::older_than_gpu,
-        fmt::format("only its PTX fits, and CUDA {} is older than {}, the first for {}: whether "
-                    "its cuBLAS and cuDNN serve this GPU is not established",
-                    build.cuda, to_string(*first), cc_name(device.sm)),
-        load};
+    return {Obstacle::older_than_gpu,
+            fmt::format(
+                "only its PTX fits, and its CUDA is older than {}, the first for {}: whether its "
+                "cuBLAS and cuDNN serve this GPU is not established",
+                to_string(*first), cc_name(device.sm)),
+            load};
   if (loads(load)) return {Obstacle::none, {}, load};
   if (load.outcome == LoadOutcome::may_fail) return {Obstacle::may_fail, load.reason, load};
   if (load.error == 222) {

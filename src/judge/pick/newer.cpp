@@ -18,30 +18,37 @@ std::string flavour(const FrameworkBuild& build) {
 // Where a build's machine code lies, seen from a GPU that it does not serve.
 enum class Side : uint8_t { above, below, around };
 
-Side side_of(const FrameworkBuild& build, const PickQuery& query) {
-  uint32_t sm = query.devices.front().sm;
+Side side_of(const FrameworkBuild& build, uint32_t sm) {
   auto is_above = [&](Target target) { return target.sm > sm; };
   auto is_below = [&](Target target) { return target.sm < sm; };
-  if (query.devices.size() > 1) return Side::around;
   if (std::all_of(build.sass.begin(), build.sass.end(), is_above)) return Side::above;
   return std::all_of(build.sass.begin(), build.sass.end(), is_below) && build.ptx.empty()
              ? Side::below
              : Side::around;
 }
 
+// The GPUs on which nothing of a build loads.
+std::vector<LoadDevice> without_code(const BuildFit& fit, const PickQuery& query) {
+  std::vector<LoadDevice> devices;
+  for (size_t i = 0; i < fit.loads.size(); ++i)
+    if (!loads(fit.loads[i])) devices.push_back(query.devices[i]);
+  return devices;
+}
+
 // "cu130", "cu132" and later: all with one reason, and from which release on.
 struct Group {
   Obstacle obstacle = Obstacle::none;
   Side side = Side::around;
-  Target nearest; // of the machine code above or below the GPU
+  std::string gpus; // that it has no code for
+  Target nearest;   // of the machine code above or below the GPU
   std::string why;
   std::vector<std::string> flavours;
   std::string first, last;
 };
 
-std::string gpus_text(const PickQuery& query) {
+std::string gpus_text(const std::vector<LoadDevice>& devices) {
   std::vector<std::string> names;
-  for (const LoadDevice& device : query.devices) {
+  for (const LoadDevice& device : devices) {
     std::string cc = cc_name(device.sm);
     names.push_back(device.name == cc ? cc : fmt::format("{} ({})", device.name, cc));
   }
@@ -52,7 +59,7 @@ std::string releases(const Group& group) {
   return group.first == group.last ? group.last : fmt::format("{} to {}", group.first, group.last);
 }
 
-std::string sentence(const Group& group, const std::string& title, const PickQuery& query) {
+std::string sentence(const Group& group, const std::string& title) {
   constexpr size_t most = 6; // flavours named
   std::string flavours = "all builds";
   if (group.flavours.size() <= most) flavours = joined(group.flavours, ", ");
@@ -60,12 +67,12 @@ std::string sentence(const Group& group, const std::string& title, const PickQue
   switch (group.obstacle) {
   case Obstacle::no_code:
     if (group.side == Side::above)
-      return fmt::format("{}: no code for {}: machine code begins at {}", who, gpus_text(query),
+      return fmt::format("{}: no code for {}: machine code begins at {}", who, group.gpus,
                          cc_name(group.nearest.sm));
     if (group.side == Side::below)
       return fmt::format("{}: no code for {}: machine code ends at {}, and there is no PTX", who,
-                         gpus_text(query), cc_name(group.nearest.sm));
-    return fmt::format("{}: no code for {}: {}", who, gpus_text(query), group.why);
+                         group.gpus, cc_name(group.nearest.sm));
+    return fmt::format("{}: no code for {}: {}", who, group.gpus, group.why);
   case Obstacle::ptx_unknown:
   case Obstacle::code_unknown:
   case Obstacle::planned:
@@ -78,21 +85,25 @@ std::string sentence(const Group& group, const std::string& title, const PickQue
   }
 }
 
-bool same_reason(const Group& group, const BuildFit& fit, Side side) {
-  if (group.obstacle != fit.obstacle || group.side != side) return false;
+bool same_reason(const Group& group, const BuildFit& fit, Side side, const std::string& gpus) {
+  if (group.obstacle != fit.obstacle || group.side != side || group.gpus != gpus) return false;
   return side != Side::around || group.why == fit.why;
 }
 
 void add(std::vector<Group>& groups, const BuildFit& fit, const PickQuery& query) {
-  std::string name = flavour(*fit.build);
+  std::string name = flavour(*fit.build), gpus;
   const std::vector<Target>& sass = fit.build->sass;
-  Side side = fit.obstacle == Obstacle::no_code && !sass.empty() ? side_of(*fit.build, query)
-                                                                 : Side::around;
+  Side side = Side::around;
+  if (fit.obstacle == Obstacle::no_code) {
+    std::vector<LoadDevice> devices = without_code(fit, query);
+    gpus = gpus_text(devices);
+    if (devices.size() == 1 && !sass.empty()) side = side_of(*fit.build, devices[0].sm);
+  }
   Target nearest;
   if (side == Side::above) nearest = *std::min_element(sass.begin(), sass.end());
   if (side == Side::below) nearest = *std::max_element(sass.begin(), sass.end());
   for (Group& group : groups) {
-    if (!same_reason(group, fit, side)) continue;
+    if (!same_reason(group, fit, side, gpus)) continue;
     group.first = fit.release; // they come newest first
     if (std::find(group.flavours.begin(), group.flavours.end(), name) == group.flavours.end())
       group.flavours.push_back(name);
@@ -100,7 +111,7 @@ void add(std::vector<Group>& groups, const BuildFit& fit, const PickQuery& query
     if (side == Side::below) group.nearest = std::max(group.nearest, nearest);
     return;
   }
-  groups.push_back({fit.obstacle, side, nearest, fit.why, {name}, fit.release, fit.release});
+  groups.push_back({fit.obstacle, side, gpus, nearest, fit.why, {name}, fit.release, fit.release});
 }
 
 // The chosen flavour ends before the newest release.
@@ -126,7 +137,7 @@ std::vector<NewerBuilds> why_not_newer(const Pick& pick, const PickQuery& query,
   }
   std::vector<NewerBuilds> lines;
   for (const Group& group : groups)
-    lines.push_back({sentence(group, pick.title, query), group.obstacle});
+    lines.push_back({sentence(group, pick.title), group.obstacle});
   if (lines.empty()) return lines;
   if (pick.best >= 0)
     if (std::string text = ended(pick); !text.empty()) lines.push_back({text, Obstacle::none});

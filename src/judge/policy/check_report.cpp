@@ -21,11 +21,18 @@ void add_shortfall(std::vector<std::string>& lines, const Shortfall& shortfall, 
                                  shortfall.containers > shortfall.places.size() ? ", ..." : "");
   if (with_reason) line += ": " + shortfall.reason;
   lines.push_back(std::move(line));
+  std::vector<std::string> names; // shortened, so that instances of one template look alike
+  for (const std::string& kernel : shortfall.kernels) {
+    std::string name = readable_kernel(kernel);
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      names.push_back(std::move(name));
+    if (names.size() == kKernelsShown) break;
+  }
   std::string kernels;
-  for (size_t i = 0; i < shortfall.kernels.size() && i < kKernelsShown; ++i)
-    kernels += (i ? ", " : "") + readable_kernel(shortfall.kernels[i]);
-  if (shortfall.kernels.size() > kKernelsShown)
-    kernels += fmt::format(" and {} more", shortfall.kernels.size() - kKernelsShown);
+  for (const std::string& name : names)
+    kernels += (kernels.empty() ? "" : ", ") + name;
+  if (shortfall.kernels.size() > names.size())
+    kernels += fmt::format(" and {} more", shortfall.kernels.size() - names.size());
   if (!kernels.empty()) lines.push_back("kernels: " + kernels);
 }
 
