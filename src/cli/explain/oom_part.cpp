@@ -62,7 +62,7 @@ namespace {
 bool row_knows_more(const OomAnswer& oom, const ExplainedMessage& root) {
   if (oom.disguised) return true;
   bool row_decides = root.confidence == Confidence::certain || root.confidence == Confidence::likely;
-  return row_decides && root.causes.size() > 1 && confidence_of(oom) != Confidence::certain;
+  return row_decides && confidence_of(oom) != Confidence::certain;
 }
 
 } // namespace
