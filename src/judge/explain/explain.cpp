@@ -48,23 +48,33 @@ std::optional<size_t> cause_before(const Explanation& explanation, size_t of) {
   return std::nullopt;
 }
 
-// A cause may hide another, as Xid 79 hides the codes that come along with it, in whatever order
-// they were logged. That a code was logged is sure, whatever is behind it.
-bool hides(const ExplainedMessage& message, const CheckRow& other) {
-  bool sure = message.confidence == Confidence::certain || message.confidence == Confidence::likely;
-  for (size_t i = 0; i < message.causes.size(); ++i) {
-    const CheckRow& cause = *message.causes[i].row;
-    bool counts = cause.area == "xid" || (sure && i == 0);
-    if (counts && names(cause.hides, other.id) && !names(other.hides, cause.id)) return true;
-  }
-  return false;
+// "xid-79" for a message of the kernel log about that code, whatever its causes are; else null.
+const CheckRow* logged_xid(const ExplainedMessage& message, const CheckTables& checks) {
+  const Signature& signature = *message.message->signature;
+  if (!signature.id.starts_with("xid")) return nullptr;
+  auto code = message.message->fields.find("code");
+  std::string id = code == message.message->fields.end() ? signature.id : "xid-" + code->second;
+  for (const CheckRow& row : checks.checks)
+    if (row.area == "xid" && (id == row.id || id == row.id + "-logged")) return &row;
+  return nullptr;
 }
 
-std::optional<size_t> hidden_by(const Explanation& explanation, size_t of) {
-  const ExplainedMessage& message = explanation.messages[of];
-  if (message.causes.empty()) return std::nullopt;
-  for (size_t i = 0; i < explanation.messages.size(); ++i)
-    if (i != of && hides(explanation.messages[i], *message.causes.front().row)) return i;
+// A cause may hide another, as Xid 79 hides the codes that come along with it, in whatever order
+// they were logged. That a code was logged is sure, whatever is behind it.
+std::optional<size_t> hidden_by(const Explanation& explanation, size_t of,
+                                const CheckTables& checks) {
+  auto row_of = [&](const ExplainedMessage& message) -> const CheckRow* {
+    if (const CheckRow* xid = logged_xid(message, checks)) return xid;
+    bool sure =
+        message.confidence == Confidence::certain || message.confidence == Confidence::likely;
+    return sure ? message.causes.front().row : nullptr;
+  };
+  const CheckRow* row = row_of(explanation.messages[of]);
+  if (!row) return std::nullopt;
+  for (size_t i = 0; i < explanation.messages.size(); ++i) {
+    const CheckRow* cause = i == of ? nullptr : row_of(explanation.messages[i]);
+    if (cause && names(cause->hides, row->id) && !names(row->hides, cause->id)) return i;
+  }
   return std::nullopt;
 }
 
@@ -99,12 +109,12 @@ std::optional<size_t> find_root(const Explanation& explanation) {
   return std::nullopt;
 }
 
-void link_consequences(Explanation& explanation) {
+void link_consequences(Explanation& explanation, const CheckTables& checks) {
   for (size_t i = 0; i < explanation.messages.size(); ++i) {
     if (!leads(explanation.messages[i].message->signature->kind)) continue;
     explanation.messages[i].follows_from = cause_before(explanation, i);
     if (!explanation.messages[i].follows_from)
-      explanation.messages[i].follows_from = hidden_by(explanation, i);
+      explanation.messages[i].follows_from = hidden_by(explanation, i, checks);
   }
   cut_circles(explanation);
   explanation.root = find_root(explanation);
@@ -198,7 +208,7 @@ Result<Explanation> explain(const ExplainInput& input, const Facts& facts) {
   Explanation explanation;
   for (const Message& message : messages)
     explanation.messages.push_back(weigh_causes(message, around));
-  link_consequences(explanation);
+  link_consequences(explanation, **checks);
   ask(explanation, **signatures);
   explanation.unknown_errors.assign(input.found->unknown_errors().begin(),
                                     input.found->unknown_errors().end());

@@ -52,10 +52,22 @@ Answered ask(const std::string& text, std::vector<KnownFact> known = {}) {
   return answer;
 }
 
+// No text of a row may be printed with holes in it.
+void expect_no_holes(const Answered& answer, const Signature& row) {
+  Report report = explanation_report(answer.explanation, {1, 1, {}}, true);
+  EXPECT_EQ(report.verdict.find("(unknown"), std::string::npos) << row.id << report.verdict;
+  for (const Finding& finding : report.findings) {
+    EXPECT_EQ(finding.title.find("(unknown"), std::string::npos) << row.id << finding.title;
+    for (const std::string& fix : finding.fixes)
+      EXPECT_EQ(fix.find("(unknown"), std::string::npos) << row.id << fix;
+  }
+}
+
 TEST(Explain, EveryExampleIsExplainedByItsSignatureFirst) {
   for (const Signature& row : tables().signatures)
     for (const std::string& line : row.example) {
       Answered answer = ask(line);
+      expect_no_holes(answer, row);
       ASSERT_FALSE(answer.explanation.messages.empty()) << row.id << ": " << line;
       if (row.kind == MessageKind::clue) { // says nothing alone: another may count for the line
         EXPECT_NE(answer.finder->seen(row.id), nullptr) << row.id << ": " << line;
@@ -66,21 +78,6 @@ TEST(Explain, EveryExampleIsExplainedByItsSignatureFirst) {
       EXPECT_EQ(answer.explanation.root.has_value(), leads) << row.id;
       if (leads && answer.explanation.root) {
         EXPECT_FALSE(answer.root().causes.empty()) << row.id << " has no cause for its example";
-      }
-    }
-}
-
-// No text of a row may be printed with holes in it.
-TEST(Explain, ExamplesAreToldWithoutUnknownFields) {
-  for (const Signature& row : tables().signatures)
-    for (const std::string& line : row.example) {
-      Answered answer = ask(line);
-      Report report = explanation_report(answer.explanation, {1, line.size()}, true);
-      EXPECT_EQ(report.verdict.find("(unknown"), std::string::npos) << row.id << report.verdict;
-      for (const Finding& finding : report.findings) {
-        EXPECT_EQ(finding.title.find("(unknown"), std::string::npos) << row.id << finding.title;
-        for (const std::string& fix : finding.fixes)
-          EXPECT_EQ(fix.find("(unknown"), std::string::npos) << row.id << fix;
       }
     }
 }
@@ -134,6 +131,43 @@ TEST(Explain, OpenCausesComeWithAQuestion) {
   EXPECT_GE(answer.root().causes.size(), 2U);
   EXPECT_FALSE(answer.explanation.questions.empty());
   EXPECT_FALSE(answer.explanation.questions.front().command.empty());
+}
+
+// What the doctor finds here confirms a cause, what he rules out excludes it; what changes from
+// minute to minute excludes nothing.
+TEST(Explain, TheDoctorDecidesWhereTheTextIsFromHere) {
+  auto checks = facts().checks();
+  ASSERT_TRUE(checks);
+  Diagnosis doctor;
+  for (const CheckRow& row : (*checks)->checks) {
+    doctor.checks.emplace_back();
+    doctor.checks.back().row = &row;
+    doctor.checks.back().outcome = not_known("not asked");
+    if (row.id == "libraries-cublas-shadowed") {
+      doctor.checks.back().outcome = fires({"LD_LIBRARY_PATH: /usr/local/cuda/lib64"});
+      doctor.checks.back().title = "cuBLAS of the system is loaded";
+      doctor.checks.back().fixes = {{"unset LD_LIBRARY_PATH", false, Safety::safe}};
+    }
+    if (row.id == "torch-gpu-too-new") doctor.checks.back().outcome = ok("PyTorch has sm_90");
+  }
+  Answered answer = ask("RuntimeError: CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling "
+                        "`cublasCreate(handle)`");
+  ExplainInput input;
+  input.found = answer.finder.get();
+  input.doctor = &doctor;
+  auto made = explain(input, facts());
+  ASSERT_TRUE(made && made->root);
+  const ExplainedMessage& root = made->messages[*made->root];
+  EXPECT_EQ(root.confidence, Confidence::certain);
+  EXPECT_EQ(root.causes[0].row->id, "libraries-cublas-shadowed");
+  ASSERT_FALSE(root.causes[0].fixes.empty());
+  EXPECT_EQ(root.causes[0].fixes[0].text, "unset LD_LIBRARY_PATH");
+  EXPECT_NE(root.causes[0].evidence[0].find("this machine"), std::string::npos);
+  bool excluded = false;
+  for (const PossibleCause& cause : root.excluded)
+    excluded = excluded || cause.row->id == "torch-gpu-too-new";
+  EXPECT_TRUE(excluded);
+  EXPECT_TRUE(made->questions.empty());
 }
 
 TEST(Explain, UnknownTextHasNoCauseAndShowsWhatLooksLikeErrors) {
