@@ -175,6 +175,22 @@ void split_off_excluded(ExplainedMessage& explained) {
   explained.causes.erase(out, explained.causes.end());
 }
 
+// A cause's words without the sentences that name what only the doctor's check knows.
+std::string told(const std::string& text, const Fields& words) {
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    size_t end = text.find(". ", at);
+    end = end == std::string::npos ? text.size() : end + 1;
+    std::string sentence = text.substr(at, end - at);
+    if (can_fill(sentence, words)) {
+      if (!out.empty()) out += ' ';
+      out += fill_text(sentence, words);
+    }
+    at = end + (end < text.size() ? 1 : 0);
+  }
+  return out;
+}
+
 void weigh(ExplainedMessage& explained) {
   split_off_excluded(explained);
   auto better = [](const PossibleCause& a, const PossibleCause& b) { return a.state < b.state; };
@@ -223,7 +239,7 @@ ExplainedMessage weigh_causes(const Message& message, const Surround& around) {
     cause.row = find_cause(fill_text(candidate.cause, fields), around);
     if (!cause.row) continue;
     cause.title = title_of(candidate, *cause.row, words);
-    cause.why = fill_text(cause.row->cause, words);
+    cause.why = told(cause.row->cause, words);
     cause.fixes = fixes_for(candidate, *cause.row, words, tags);
     judge_conditions(candidate, evidence, alone, cause);
     if (cause.state == CauseState::open || cause.state == CauseState::likely) {
