@@ -10,11 +10,14 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <optional>
 #include <set>
 
 namespace gpuvet {
 namespace {
+
+constexpr size_t kLogEnd = 64 << 10; // bytes at the end whose lines are all given
 
 int complain(const Error& error) {
   fmt::print(stderr, "gpuvet: {}{}{}\n", error.where, error.where.empty() ? "" : ": ", error.what);
@@ -65,17 +68,57 @@ struct TextExplainer::Impl {
     finder.emplace(**signatures);
     text_facts.emplace(**texts);
     oom.emplace(std::move(*memory));
-    std::vector<std::string> literals = finder->literals();
-    for (const std::vector<std::string>& more : {fact_literals(**texts), oom->literals()})
-      literals.insert(literals.end(), more.begin(), more.end());
-    set.emplace(literals);
+    others = fact_literals(**texts);
+    others.insert(others.end(), oom->literals().begin(), oom->literals().end());
+    set.emplace(prefilter());
     log.emplace(*set, [this](const PlainLine& line) { take(line); });
   }
 
+  std::vector<std::string> prefilter() const {
+    std::vector<std::string> literals = finder->prefilter();
+    for (const std::string& literal : others)
+      if (literal.size() >= MessageFinder::kPrefilterLeast) literals.push_back(literal);
+    return literals;
+  }
+
+  // What was seen often enough is no longer looked for. Between two pieces, so that the reader,
+  // which holds the set by reference, is not in the middle of a line.
+  void choose_literals() {
+    if (finder->changes() == changes) return;
+    changes = finder->changes();
+    *set = LiteralSet(prefilter());
+  }
+
   void take(const PlainLine& line) {
-    if (line.has_literal) finder->line(line.text, line.number);
+    finder->line(line.text, line.number);
     text_facts->line(line.text, line.number);
     oom->line(line.text, line.number);
+  }
+
+  void keep_end(std::string_view bytes) {
+    if (bytes.size() > kLogEnd) bytes.remove_prefix(bytes.size() - kLogEnd);
+    end.append(bytes);
+    if (end.size() > 2 * kLogEnd) end.erase(0, end.size() - kLogEnd);
+  }
+
+  // The last lines of a long log once more, all of them: there people paste what they tried, and
+  // what stands in too many lines to be looked for everywhere counts here.
+  void read_end() {
+    log->end();
+    if (log->bytes() > kLogHead) {
+      std::string_view text = end;
+      text.remove_prefix(std::min(text.size(), text.find('\n') + 1));
+      auto lines = static_cast<uint64_t>(std::count(text.begin(), text.end(), '\n'));
+      if (!text.ends_with('\n')) ++lines;
+      uint64_t before = log->lines() - std::min(lines, log->lines());
+      LogText last(*set, [&](const PlainLine& line) {
+        finder->line(line.text, before + line.number);
+        text_facts->line(line.text, before + line.number);
+      });
+      last.feed(text);
+      last.end();
+    }
+    finder->end();
   }
 
   const Facts& facts;
@@ -83,8 +126,11 @@ struct TextExplainer::Impl {
   std::optional<MessageFinder> finder;
   std::optional<FactsInText> text_facts;
   std::optional<OomPart> oom;
+  std::vector<std::string> others; // literals of facts and of memory
+  uint64_t changes = 0;            // of the finder's literals, when `set` was made
   std::optional<LiteralSet> set;
   std::optional<LogText> log;
+  std::string end; // the last bytes of the text
   std::vector<TextPart> parts;
   bool ends_line = true; // what was fed so far
 };
@@ -97,7 +143,9 @@ TextExplainer& TextExplainer::operator=(TextExplainer&&) noexcept = default;
 void TextExplainer::feed(std::string_view bytes) {
   if (!impl_->log || bytes.empty()) return;
   impl_->log->feed(bytes);
+  impl_->keep_end(bytes);
   impl_->ends_line = bytes.back() == '\n';
+  impl_->choose_literals();
 }
 
 void TextExplainer::begin_file(const std::string& name) {
@@ -164,7 +212,7 @@ Report combined_report(const Explanation& explanation, const OomAnswer* oom, con
 
 int TextExplainer::finish(const ExplainOptions& options, Context& context, bool quiet_if_unknown) {
   if (impl_->problem) return complain(*impl_->problem);
-  impl_->log->end();
+  impl_->read_end();
   ExplainInput input;
   input.found = &*impl_->finder;
   input.text_facts = impl_->text_facts->facts();

@@ -226,10 +226,10 @@ ExplainedMessage weigh_causes(const Message& message, const Surround& around) {
   explained.message = &message;
   Fields fields = message.fields;
   derive_fields(fields, *around.facts);
-  Evidence evidence{&fields, around.known, around.messages, around.doctor,
-                    message.lines.front().text};
+  Evidence evidence{&fields, around.known, around.text, around.doctor, message.lines.front().text};
   Fields words = fields;
   words.insert(around.words->begin(), around.words->end());
+  words.emplace("gpu", "a GPU"); // that the kernel log names and words of a person do not
   explained.says = fill_text(signature.says, words);
   explained.misleading = fill_text(signature.misleading, words);
   std::set<std::string> tags = system_tags(*around.known);

@@ -13,7 +13,7 @@ struct Surround { // of one message
   const Facts* facts = nullptr;
   const FactView* known = nullptr;
   const std::map<std::string, std::string>* words = nullptr; // facts by name, for texts
-  const std::vector<Message>* messages = nullptr;
+  const MessageFinder* text = nullptr;
   const Diagnosis* doctor = nullptr;
   const Diagnosis* text_machine = nullptr;
 };

@@ -132,16 +132,9 @@ ConditionAnswer judge_compare(const Condition& condition, const Evidence& eviden
 }
 
 ConditionAnswer judge_seen(const Condition& condition, const Evidence& evidence) {
-  for (const Message& message : *evidence.messages) {
-    bool also = std::any_of(message.also.begin(), message.also.end(),
-                            [&](const Signature* row) { return row->id == condition.id; });
-    if (message.signature->id != condition.id && !also) continue;
-    return {Truth::yes,
-            fmt::format("line {}: {}", message.lines.front().number, message.lines.front().text),
-            {},
-            false};
-  }
-  return {Truth::no, {}, {}, false};
+  const TextLine* line = evidence.text->seen(condition.id);
+  if (!line) return {Truth::no, {}, {}, false};
+  return {Truth::yes, fmt::format("line {}: {}", line->number, line->text), {}, false};
 }
 
 ConditionAnswer judge_check(const Condition& condition, const Evidence& evidence) {

@@ -14,9 +14,9 @@ namespace gpuvet {
 struct Evidence {
   const std::map<std::string, std::string>* fields = nullptr; // of the message, derived ones too
   const FactView* facts = nullptr;
-  const std::vector<Message>* messages = nullptr; // all of the text
-  const Diagnosis* doctor = nullptr;              // of this machine; null: not asked
-  std::string_view line;                          // of the message
+  const MessageFinder* text = nullptr; // what was found in all of it
+  const Diagnosis* doctor = nullptr;   // of this machine; null: not asked
+  std::string_view line;               // of the message
 };
 
 enum class Truth : uint8_t { no, yes, unknown };

@@ -48,18 +48,32 @@ std::optional<size_t> cause_before(const Explanation& explanation, size_t of) {
   return std::nullopt;
 }
 
-// A row's cause may hide another's, as Xid 79 hides the codes that come along with it, in whatever
-// order they were logged.
-std::optional<size_t> hidden_by(const Explanation& explanation, size_t of) {
-  const ExplainedMessage& message = explanation.messages[of];
-  if (message.causes.empty()) return std::nullopt;
-  const CheckRow& row = *message.causes.front().row;
+// "xid-79" for a message of the kernel log about that code, whatever its causes are; else null.
+const CheckRow* logged_xid(const ExplainedMessage& message, const CheckTables& checks) {
+  const Signature& signature = *message.message->signature;
+  if (!signature.id.starts_with("xid")) return nullptr;
+  auto code = message.message->fields.find("code");
+  std::string id = code == message.message->fields.end() ? signature.id : "xid-" + code->second;
+  for (const CheckRow& row : checks.checks)
+    if (row.area == "xid" && (id == row.id || id == row.id + "-logged")) return &row;
+  return nullptr;
+}
+
+// A cause may hide another, as Xid 79 hides the codes that come along with it, in whatever order
+// they were logged. That a code was logged is sure, whatever is behind it.
+std::optional<size_t> hidden_by(const Explanation& explanation, size_t of,
+                                const CheckTables& checks) {
+  auto row_of = [&](const ExplainedMessage& message) -> const CheckRow* {
+    if (const CheckRow* xid = logged_xid(message, checks)) return xid;
+    bool sure =
+        message.confidence == Confidence::certain || message.confidence == Confidence::likely;
+    return sure ? message.causes.front().row : nullptr;
+  };
+  const CheckRow* row = row_of(explanation.messages[of]);
+  if (!row) return std::nullopt;
   for (size_t i = 0; i < explanation.messages.size(); ++i) {
-    const ExplainedMessage& other = explanation.messages[i];
-    if (i == of || other.causes.empty()) continue;
-    const CheckRow& cause = *other.causes.front().row;
-    bool sure = other.confidence == Confidence::certain || other.confidence == Confidence::likely;
-    if (sure && names(cause.hides, row.id) && !names(row.hides, cause.id)) return i;
+    const CheckRow* cause = i == of ? nullptr : row_of(explanation.messages[i]);
+    if (cause && names(cause->hides, row->id) && !names(row->hides, cause->id)) return i;
   }
   return std::nullopt;
 }
@@ -95,12 +109,12 @@ std::optional<size_t> find_root(const Explanation& explanation) {
   return std::nullopt;
 }
 
-void link_consequences(Explanation& explanation) {
+void link_consequences(Explanation& explanation, const CheckTables& checks) {
   for (size_t i = 0; i < explanation.messages.size(); ++i) {
     if (!leads(explanation.messages[i].message->signature->kind)) continue;
     explanation.messages[i].follows_from = cause_before(explanation, i);
     if (!explanation.messages[i].follows_from)
-      explanation.messages[i].follows_from = hidden_by(explanation, i);
+      explanation.messages[i].follows_from = hidden_by(explanation, i, checks);
   }
   cut_circles(explanation);
   explanation.root = find_root(explanation);
@@ -189,12 +203,12 @@ Result<Explanation> explain(const ExplainInput& input, const Facts& facts) {
   add_stated(messages, facts, known);
   std::map<std::string, std::string> words;
   if (!messages.empty()) words = fact_words(**signatures, known);
-  Surround around{*signatures, *checks,   &facts,       &known,
-                  &words,      &messages, input.doctor, input.text_machine};
+  Surround around{*signatures, *checks,     &facts,       &known,
+                  &words,      input.found, input.doctor, input.text_machine};
   Explanation explanation;
   for (const Message& message : messages)
     explanation.messages.push_back(weigh_causes(message, around));
-  link_consequences(explanation);
+  link_consequences(explanation, **checks);
   ask(explanation, **signatures);
   explanation.unknown_errors.assign(input.found->unknown_errors().begin(),
                                     input.found->unknown_errors().end());
