@@ -13,6 +13,7 @@ Prints the score of each kind, once more for texts that are as a thread had them
 is wrong. Fails when a score is below the one in tests/explain/score.toml; --update writes that file.
 """
 import argparse
+import concurrent.futures
 import json
 import pathlib
 import re
@@ -93,9 +94,13 @@ def main():
     right = {kind: 0 for kind in KINDS}
     total = dict(right)
     seen_right, seen_total = dict(right), dict(right)
-    for case in cases:
-        lines = case["input"] + (case.get("context", []) if case["kind"] == "input+context" else [])
-        code, answer = explain(command, "\n".join(lines) + "\n")
+    texts = ["\n".join(case["input"] + (case.get("context", [])
+                                        if case["kind"] == "input+context" else [])) + "\n"
+             for case in cases]
+    texts += [path.read_text(encoding="utf-8", errors="replace") for path in negatives]
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(lambda text: explain(command, text), texts))
+    for case, (code, answer) in zip(cases, answers):
         wrong = judge(case, code, answer)
         kind = case["kind"]
         total[kind] += 1
@@ -109,8 +114,7 @@ def main():
             print(f"{case['id']} ({kind}): right, {answer.get('message')}: {answer['confidence']}: "
                   f"{' '.join(root_causes(answer))}")
     quiet = 0
-    for path in negatives:
-        code, answer = explain(command, path.read_text(encoding="utf-8", errors="replace"))
+    for path, (code, answer) in zip(negatives, answers[len(cases):]):
         if "error" in answer:
             print(f"{path.name}: exit {code}: {answer['error']}")
         elif answer["cause"] is not None:
