@@ -67,6 +67,7 @@ Json message_json(const ExplainedMessage& message, const Explanation& explanatio
   set(json, "severity", json_of(message_kind_name(message.message->signature->kind)));
   set(json, "says", json_of(message.says));
   set(json, "misleading", or_null(message.misleading));
+  set(json, "worked_out", texts_json(message.worked_out));
   set(json, "count", json_of(message.message->count));
   set(json, "lines", lines_json(message.message->lines));
   set(json, "fields", fields_json(*message.message));

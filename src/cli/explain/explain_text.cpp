@@ -195,12 +195,15 @@ Report combined_report(const Explanation& explanation, const OomAnswer* oom, con
   if (!oom) return explanation_report(explanation, read, all);
   if (!leads(*oom, explanation)) {
     Report report = explanation_report(explanation, read, all);
-    report.notes.push_back(
-        fmt::format("GPU memory ran out later, in line {}: gpuvet oom explains it", oom->line));
+    const ExplainedMessage& root = explanation.messages[*explanation.root];
+    if (!oom->disguised && oom->line > root.message->lines.front().number)
+      report.notes.push_back(
+          fmt::format("GPU memory ran out later, in line {}: gpuvet oom explains it", oom->line));
     return report;
   }
   Report report = oom->report.report;
-  if (explanation.root)
+  if (explanation.root &&
+      explanation.messages[*explanation.root].message->lines.front().number != oom->line)
     report.notes.push_back(
         fmt::format("also, line {}: {} (gpuvet explain --all)",
                     explanation.messages[*explanation.root].message->lines.front().number,

@@ -57,11 +57,12 @@ Confidence confidence_of(const OomAnswer& oom) {
 namespace {
 
 // The message that tells of memory stands in the root's own line. The root's row leads where it has
-// seen more of the text (memory that grows from step to step, a pool of JAX), and for errors that are
-// memory only sometimes; where the numbers of the message leave no doubt, they lead.
+// seen more of the text (memory that grows from step to step, a pool of JAX), and for errors that
+// are memory only sometimes; where the numbers of the message leave no doubt, they lead.
 bool row_knows_more(const OomAnswer& oom, const ExplainedMessage& root) {
   if (oom.disguised) return true;
-  bool row_decides = root.confidence == Confidence::certain || root.confidence == Confidence::likely;
+  bool row_decides =
+      root.confidence == Confidence::certain || root.confidence == Confidence::likely;
   return row_decides && confidence_of(oom) != Confidence::certain;
 }
 

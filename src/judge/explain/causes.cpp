@@ -1,7 +1,6 @@
 #include "judge/explain/causes.hpp"
 
 #include "base/text.hpp"
-#include "judge/doctor/explain_check.hpp"
 #include "judge/explain/fields.hpp"
 
 #include <fmt/core.h>
@@ -18,6 +17,10 @@ using Fields = std::map<std::string, std::string>;
 // What these look at changes from minute to minute: that it is in order now proves nothing about
 // the time of the message.
 constexpr std::array<std::string_view, 4> kMomentary = {"processes", "hardware", "xid", "fabric"};
+
+// Where the doctor's check works its commands out from what it sees.
+constexpr const char* kAskDoctor =
+    "run gpuvet doctor on the machine, or gpuvet explain --here: it works out the command";
 
 const CheckRow* find_cause(const std::string& id, const Surround& around) {
   for (const CheckRow& row : around.checks->checks)
@@ -55,12 +58,13 @@ Together judge_all(const std::vector<Condition>& conditions, const Evidence& evi
 }
 
 void confirm_by_check(const CheckResult& check, const std::string& where, PossibleCause& cause) {
-  cause.state = check.outcome.missing.empty() ? CauseState::confirmed : CauseState::likely;
+  bool sure = cause.state == CauseState::confirmed || check.outcome.missing.empty();
+  cause.state = sure ? CauseState::confirmed : CauseState::likely;
   add_once(cause.evidence, where + check.title);
   for (const std::string& line : check.outcome.evidence)
     add_once(cause.evidence, line);
   cause.why = check.cause;
-  cause.fixes = check.fixes;
+  if (!check.fixes.empty()) cause.fixes = check.fixes;
 }
 
 // What the doctor says of this machine about a cause that is a check of his.
@@ -120,24 +124,20 @@ bool fits_system(const CheckFix& fix, const std::set<std::string>& tags) {
                      [&](const std::string& tag) { return tags.count(tag) > 0; });
 }
 
-// The message's own ways out first. One that names what is not known is for another case; where all
-// of the cause's do, they are told with the names in capitals.
+// The message's own ways out first. One that names what is not known is for another case.
 std::vector<Fix> fixes_for(const CauseCandidate& candidate, const CheckRow& row,
                            const Fields& fields, const std::set<std::string>& tags) {
-  std::vector<Fix> fixes, open;
+  std::vector<Fix> fixes;
   for (const std::string& text : candidate.mend)
     if (can_fill(text, fields)) fixes.push_back({fill_text(text, fields), false, Safety::safe});
   for (const CheckFix& fix : row.fixes) {
     if (!fits_system(fix, tags)) continue;
-    bool filled = can_fill(fix.command, fields);
-    std::string text = filled ? fill_text(fix.command, fields) : readable_text(fix.command);
+    if (!can_fill(fix.command, fields)) continue;
+    std::string text = fill_text(fix.command, fields);
     if (!fix.on.empty() && tags.empty()) text += fmt::format("  (on {})", joined(fix.on, " or "));
-    // "{install}" alone is worked out by the doctor's check: it says nothing without it.
-    if (!filled && fix.command.starts_with('{') && fix.command.find(' ') == std::string::npos)
-      continue;
-    (filled ? fixes : open).push_back({std::move(text), fix.prose, fix.safety});
+    fixes.push_back({std::move(text), fix.prose, fix.safety});
   }
-  return fixes.empty() ? open : fixes;
+  return fixes;
 }
 
 // The texts of rows may name fields that only the doctor's check gives; then the row's own words
@@ -145,6 +145,21 @@ std::vector<Fix> fixes_for(const CauseCandidate& candidate, const CheckRow& row,
 std::string title_of(const CauseCandidate& candidate, const CheckRow& row, const Fields& fields) {
   if (!candidate.title.empty()) return fill_text(candidate.title, fields);
   return fill_text(row.title, fields);
+}
+
+// A mangled name in plain words, and whose it is.
+void tell_symbol(const Fields& fields, std::vector<std::string>& lines) {
+  auto text = [&](const char* name) {
+    auto at = fields.find(name);
+    return at == fields.end() ? std::string() : at->second;
+  };
+  std::string plain = text("symbol_plain"), owner = text("symbol_owner"), abi = text("symbol_abi");
+  if (plain.empty()) return;
+  std::string line = plain == text("symbol") ? std::string() : "the symbol is " + plain;
+  if (!owner.empty()) line += fmt::format("{}of {}", line.empty() ? "the symbol is " : ", ", owner);
+  if (!abi.empty())
+    line += fmt::format("{}with the std::string of the {} C++ ABI", line.empty() ? "" : ", ", abi);
+  add_once(lines, line);
 }
 
 // A cause may stand in several rows, each with its own conditions: the best of them speaks for it.
@@ -231,6 +246,7 @@ ExplainedMessage weigh_causes(const Message& message, const Surround& around) {
   words.insert(around.words->begin(), around.words->end());
   words.emplace("gpu", "a GPU"); // that the kernel log names and words of a person do not
   explained.says = fill_text(signature.says, words);
+  tell_symbol(fields, explained.worked_out);
   explained.misleading = fill_text(signature.misleading, words);
   std::set<std::string> tags = system_tags(*around.known);
   bool alone = of_one_cause(signature.candidates);
@@ -242,10 +258,12 @@ ExplainedMessage weigh_causes(const Message& message, const Surround& around) {
     cause.why = told(cause.row->cause, words);
     cause.fixes = fixes_for(candidate, *cause.row, words, tags);
     judge_conditions(candidate, evidence, alone, cause);
-    if (cause.state == CauseState::open || cause.state == CauseState::likely) {
+    if (cause.state != CauseState::excluded) {
       ask_text_machine(around, cause);
       ask_doctor(around, cause);
     }
+    if (cause.fixes.empty() && cause.row->area != "cause" && !cause.row->fixes.empty())
+      cause.fixes.push_back({kAskDoctor, true, Safety::safe});
     take_cause(std::move(cause), explained.causes);
   }
   weigh(explained);

@@ -34,7 +34,8 @@ enum class Confidence : uint8_t { certain, likely, one_of, none };
 struct ExplainedMessage {
   const Message* message = nullptr;
   std::string says, misleading;
-  std::vector<PossibleCause> causes; // that are not excluded, best first
+  std::vector<std::string> worked_out; // what the words and numbers of the message stand for
+  std::vector<PossibleCause> causes;   // that are not excluded, best first
   std::vector<PossibleCause> excluded;
   Confidence confidence = Confidence::none;
   std::optional<size_t> follows_from; // index of the message that it is a consequence of

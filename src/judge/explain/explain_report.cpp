@@ -30,16 +30,17 @@ std::string safety_remark(Safety safety) {
   return "";
 }
 
+// With a capital, unless it begins with a name: "nvcc", "libcudnn.so.8", "cuBLAS".
 std::string sentence(std::string text) {
-  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') {
-    size_t end = text.find_first_of(" ,.:");
-    std::string_view word = std::string_view(text).substr(0, end);
-    bool is_name = std::any_of(word.begin(), word.end(), [](char c) {
-      return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '/';
-    });
-    if (!is_name && word != "nvcc" && word != "ptxas" && word != "pip" && word != "nvidia")
-      text.front() = static_cast<char>(text.front() - 'a' + 'A');
-  }
+  std::string_view word = std::string_view(text).substr(0, text.find(' '));
+  while (!word.empty() && std::string_view(",.:;").find(word.back()) != std::string_view::npos)
+    word.remove_suffix(1);
+  bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || c == '\'';
+  });
+  bool is_name = word == "nvcc" || word == "ptxas" || word == "pip" || word == "nouveau" ||
+                 word == "torch" || word == "bitsandbytes" || word == "nvidia";
+  if (plain && !is_name) text.front() = static_cast<char>(text.front() - 'a' + 'A');
   return text;
 }
 
@@ -102,6 +103,7 @@ void add_causes(Report& report, const ExplainedMessage& message, bool all) {
   std::vector<std::string> lines = lines_of(*message.message, all);
   Finding& best = report.findings[first];
   if (best.title.empty()) best.title = "message: " + message.says;
+  lines.insert(lines.end(), message.worked_out.begin(), message.worked_out.end());
   best.evidence.insert(best.evidence.begin(), lines.begin(), lines.end());
   if (all)
     for (const PossibleCause& cause : message.excluded)
@@ -140,7 +142,9 @@ void add_root(Report& report, const ExplainedMessage& root, const Explanation& e
 }
 
 void add_others(Report& report, const Explanation& explanation, bool all) {
-  size_t following = 0, further = 0;
+  size_t following = 0, further = 0, again = 0;
+  const Signature* root =
+      explanation.root ? explanation.messages[*explanation.root].message->signature : nullptr;
   for (size_t i = 0; i < explanation.messages.size(); ++i) {
     const ExplainedMessage& message = explanation.messages[i];
     if (explanation.root == i) continue;
@@ -148,8 +152,11 @@ void add_others(Report& report, const Explanation& explanation, bool all) {
     std::string where = fmt::format("line {}: ", message.message->lines.front().number);
     if (kind == MessageKind::benign) {
       report.notes.push_back("harmless: " + where + message.says);
-    } else if (kind == MessageKind::clue) {
-      if (all) report.notes.push_back("seen: " + where + message.says);
+    } else if (kind == MessageKind::clue || (kind == MessageKind::consequence && !root)) {
+      if (all || kind != MessageKind::clue) report.notes.push_back("seen: " + where + message.says);
+    } else if (message.message->signature == root) {
+      if (all) report.notes.push_back("of the same kind: " + where + message.says);
+      ++again;
     } else if (!all) {
       ++(message.follows_from ? following : further);
     } else if (message.follows_from) {
@@ -159,6 +166,9 @@ void add_others(Report& report, const Explanation& explanation, bool all) {
                                          message.message->signature->id));
     }
   }
+  if (again && !all)
+    report.notes.push_back(
+        fmt::format("{} further message{} of the same kind (--all)", again, again == 1 ? "" : "s"));
   if (following)
     report.notes.push_back(fmt::format("{} further message{} follow{} from it (--all)", following,
                                        following == 1 ? "" : "s", following == 1 ? "s" : ""));
