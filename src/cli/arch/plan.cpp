@@ -72,9 +72,9 @@ const Toolkit* newest_sure(const std::vector<Toolkit>& toolkits) {
 Result<bool> fill_devices(PlanRequest& request, const PlanOptions& options, const Facts& facts,
                           const PlanFacts& tables) {
   if (options.tier == "native" && !options.gpus.empty())
-    return fail("--tier native means the GPUs of this machine: leave --gpu out", "--tier");
+    return fail("native means the GPUs of this machine: leave --gpu out", "--tier");
   if (options.tier == "set" && options.gpus.empty())
-    return fail("--tier set means the GPUs that you name: give --gpu", "--tier");
+    return fail("set means the GPUs that you name: give --gpu", "--tier");
   bool family = options.tier == "family";
   if (!family || !options.gpus.empty()) {
     auto devices = asked_devices(options, facts);

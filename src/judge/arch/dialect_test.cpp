@@ -130,7 +130,7 @@ TEST(Dialect, MistakesAreNamed) {
       {"cmake", "90A", "", "error: \"90A\": CMake (CUDA language) writes 90a"},
       {"cmake", "086", "", "error: \"086\": CMake (CUDA language) writes 86"},
       {"tensorflow", "sm90", "", "error: \"sm90\": sm_XY or compute_XY is wanted"},
-      {"nvcc", "-arch=sm90", "", "error: \"sm90\": sm_XY is wanted"},
+      {"nvcc", "-arch=sm90", "", "error: \"sm90\": sm_XY or compute_XY is wanted"},
       {"pytorch", "86", "", "error: \"86\": PyTorch (and extensions) writes 8.6, with the dot"},
       {"pytorch", "8.6,9.0", "",
        "error: \"8.6,9.0\": PyTorch (and extensions) separates entries with ';' or ' ', not ','"},

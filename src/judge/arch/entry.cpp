@@ -59,10 +59,10 @@ Result<Target> read_number(const ArchSystem& system, std::string_view text,
   return *target;
 }
 
-Result<Entry> read_entry(const ArchSystem& system, std::string_view text,
-                         const ArchContext& context) {
+Result<ArchEntry> read_entry(const ArchSystem& system, std::string_view text,
+                             const ArchContext& context) {
   std::string_view rest = text;
-  Entry entry;
+  ArchEntry entry;
   if (system.ptx == "plus" && take_end(rest, "+PTX")) entry.ptx = true;
   if (system.ptx == "virtual" && !take_end(rest, "-real")) {
     entry.ptx = true;
@@ -87,7 +87,7 @@ Result<Entry> read_entry(const ArchSystem& system, std::string_view text,
   return entry;
 }
 
-std::string entry_text(const ArchSystem& system, const Entry& entry) {
+std::string entry_text(const ArchSystem& system, const ArchEntry& entry) {
   bool compute = system.ptx == "prefix" && entry.ptx;
   std::string text = number_text(system, entry.value, compute);
   if (entry.from) text += "(" + number_text(system, *entry.from) + ")";
@@ -97,20 +97,20 @@ std::string entry_text(const ArchSystem& system, const Entry& entry) {
   return text;
 }
 
-Result<CodeSet> codes_of(const ArchSystem& system, std::vector<Entry> entries,
+Result<CodeSet> codes_of(const ArchSystem& system, std::vector<ArchEntry> entries,
                          const ArchContext& context) {
   if (entries.empty()) return fail("the list is empty: it names no target", system.id);
   if (system.takes == "one" && entries.size() > 1)
     return fail(fmt::format("{} takes one target", system.tool), system.id);
   if (system.ptx == "always")
-    for (Entry& entry : entries)
+    for (ArchEntry& entry : entries)
       entry.ptx = true;
   if (system.ptx == "highest")
-    std::max_element(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    std::max_element(entries.begin(), entries.end(), [](const ArchEntry& a, const ArchEntry& b) {
       return a.value < b.value;
     })->ptx = true;
   CodeSet codes;
-  for (const Entry& entry : entries) {
+  for (const ArchEntry& entry : entries) {
     auto found = rewrite_of(system, entry.value, context);
     if (!found) return tl::unexpected(found.error());
     const ArchRewrite* rewrite = *found;

@@ -5,19 +5,19 @@
 
 namespace gpuvet {
 
-struct Entry {
+struct ArchEntry {
   Target value;
   std::optional<Target> from; // of X.Y(A.B)
   bool sass = true, ptx = false;
 };
 
-Result<Entry> read_entry(const ArchSystem& system, std::string_view text,
-                         const ArchContext& context);
+Result<ArchEntry> read_entry(const ArchSystem& system, std::string_view text,
+                             const ArchContext& context);
 
-std::string entry_text(const ArchSystem& system, const Entry& entry);
+std::string entry_text(const ArchSystem& system, const ArchEntry& entry);
 
 // The code that the system builds for the entries, its own additions included.
-Result<CodeSet> codes_of(const ArchSystem& system, std::vector<Entry> entries,
+Result<CodeSet> codes_of(const ArchSystem& system, std::vector<ArchEntry> entries,
                          const ArchContext& context);
 
 // A number alone in the system's format: "86", "8.6", "9.0a".

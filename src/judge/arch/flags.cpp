@@ -10,12 +10,6 @@
 namespace gpuvet {
 namespace {
 
-// One virtual target and what is made from it.
-struct Generated {
-  std::optional<Target> from;
-  std::vector<std::string> codes; // "sm_86", "compute_80"
-};
-
 Error bad(const ArchSystem& system, std::string_view text, const std::string& why) {
   return {fmt::format("\"{}\": {}", std::string(text), why), system.id};
 }
@@ -132,6 +126,8 @@ Result<bool> add_arch(const ArchSystem& system, const std::string& arch,
     return true;
   }
   bool real = arch.starts_with("sm_");
+  if (!real && !arch.starts_with("compute_"))
+    return tl::unexpected(bad(system, arch, "sm_XY or compute_XY is wanted"));
   auto target = prefixed(system, arch, real ? "sm_" : "compute_", context);
   if (!target) return tl::unexpected(target.error());
   if (!names.empty()) {

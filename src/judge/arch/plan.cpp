@@ -67,6 +67,14 @@ std::string why_not(const LoadDevice& device, const Toolkit& toolkit, const Load
                      toolkit.version, device_text(device), range->first_cuda);
 }
 
+// PTX of this toolkit that a GPU newer than the toolkit could compile.
+std::optional<Target> ptx_for(const LoadDevice& device, const Toolkit& toolkit,
+                              const LoadRules& rules) {
+  std::vector<Target> targets = plain_targets(toolkit);
+  if (targets.empty() || !ptx_fits(rules, targets.back(), device)) return std::nullopt;
+  return targets.back();
+}
+
 Shortcoming unserved(size_t index, const PlanRequest& request, const Plan& plan,
                      const PlanFacts& facts) {
   const LoadDevice& device = request.devices[index];
@@ -80,16 +88,25 @@ Shortcoming unserved(size_t index, const PlanRequest& request, const Plan& plan,
   else if (!own.empty())
     shortcoming.fixes.push_back(fmt::format(
         "no toolkit serves them all: build a second time with {}, for {}", own, device.name));
-  // Code that the driver compiles may still carry it.
-  const PlannedRun& run = plan.runs[index];
-  if (run.verdict.outcome == LoadOutcome::jit)
-    shortcoming.fixes.push_back(fmt::format(
-        "or leave it out: {} of this list is compiled for it at the first start, by a driver that "
-        "knows the GPU",
-        code_name(*run.code)));
-  else
-    shortcoming.fixes.push_back("or leave it out: nothing in this list runs on it");
+  if (auto newest = ptx_for(device, *plan.toolkit, *facts.rules))
+    shortcoming.fixes.push_back(fmt::format("or give it PTX of {}, the newest of CUDA {}, which a "
+                                            "driver that knows the GPU compiles at "
+                                            "the first start: -gencode arch={},code={}",
+                                            cc_name(newest->sm), plan.toolkit->version,
+                                            compute_name(*newest), compute_name(*newest)));
+  if (request.devices.size() > plan.unserved.size()) shortcoming.fixes.push_back("or leave it out");
   return shortcoming;
+}
+
+// No toolkit serves all of them, and nobody named one.
+Shortcoming no_toolkit(const PlanRequest& request, const PlanFacts& facts) {
+  std::vector<std::string> each;
+  for (const LoadDevice& device : request.devices) {
+    std::string own = serving_toolkits({device}, facts);
+    each.push_back(fmt::format("{} takes {}", device_text(device), own.empty() ? "none" : own));
+  }
+  return {"no toolkit compiles for all of them: " + joined(each),
+          {"build once with each of these toolkits, for the GPUs that it serves"}};
 }
 
 void add_toolkit_range(Plan& plan, const PlanFacts& facts) {
@@ -196,8 +213,10 @@ Plan choose_targets(const PlanRequest& request, const PlanFacts& facts) {
 Plan make_plan(const PlanRequest& request, const PlanFacts& facts) {
   Plan plan = choose_targets(request, facts);
   if (!plan.toolkit) return plan;
+  bool none = !request.toolkit && !toolkit_for(request.devices, *facts.toolkits, *facts.rules);
+  if (none) plan.shortcomings.push_back(no_toolkit(request, facts));
   for (size_t index : plan.unserved)
-    plan.shortcomings.push_back(unserved(index, request, plan, facts));
+    if (!none) plan.shortcomings.push_back(unserved(index, request, plan, facts));
   add_toolkit_range(plan, facts);
   if (!plan.shortcomings.empty()) return plan;
   for (const SystemChoice& choice : request.systems)

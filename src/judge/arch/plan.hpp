@@ -65,7 +65,7 @@ struct Plan {
   CodeSet codes;                           // the same as images
   std::vector<PlannedRun> runs;            // one per device
   std::vector<size_t> unserved;            // devices without machine code
-  std::vector<Shortcoming> shortcomings;   // why, and what to do: one for each of them
+  std::vector<Shortcoming> shortcomings;   // why, and what to do
   std::string first_toolkit, last_toolkit; // that know every target; last empty: the newest too
   std::vector<SystemPlan> systems;
 };
@@ -106,7 +106,7 @@ SystemPlan plan_for_system(const SystemChoice& choice, const PlanRequest& reques
                            const PlanFacts& facts);
 
 // Why this CMake does not take the value; empty: it does.
-std::string cmake_complaint(const ArchSystem& system, const CodeSet& codes, const Version& cmake,
+std::string cmake_complaint(const ArchSystem& system, std::string_view value, const Version& cmake,
                             const std::vector<CMakeFeature>& features);
 
 // "T4 (7.5)"; the capability alone where that is the name.

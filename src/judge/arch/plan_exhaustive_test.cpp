@@ -157,7 +157,7 @@ TEST(PlanExhaustive, EachRefusalNamesAToolkitThatServes) {
         bool why = shortcoming.what.find("is the first that compiles") != std::string::npos ||
                    shortcoming.what.find("is the last that compiles") != std::string::npos;
         ASSERT_TRUE(why) << shortcoming.what;
-        ASSERT_GE(shortcoming.fixes.size(), 2U);
+        ASSERT_GE(shortcoming.fixes.size(), 1U);
         size_t at = shortcoming.fixes[0].find("CUDA ");
         ASSERT_NE(at, std::string::npos) << shortcoming.fixes[0];
         std::string version = shortcoming.fixes[0].substr(at + 5);

@@ -44,6 +44,10 @@ std::string verdict_text(const Plan& plan, const PlanRequest& request) {
       text += fmt::format(" Not served either: {} more.", plan.shortcomings.size() - 1);
     return text;
   }
+  bool none = !plan.systems.empty() &&
+              std::all_of(plan.systems.begin(), plan.systems.end(),
+                          [](const SystemPlan& system) { return !system.shortcomings.empty(); });
+  if (none) return "No line: " + plan.systems[0].shortcomings[0].what + ".";
   std::vector<std::string> targets;
   for (Target target : plan.targets)
     targets.push_back(cc_name(target.sm) +
@@ -127,13 +131,16 @@ void add_notes(Report& report, const Plan& plan, const PlanRequest& request) {
           "CUDA {} has no target of its own for {}: it runs the code for {}", toolkit.version,
           device_text(request.devices[i]), cc_name(run.code->target.sm)));
   }
-  if (plan.ptx && !toolkit.min_driver_linux.empty() && request.toolkit_named)
-    report.notes.push_back(fmt::format(
-        "PTX of CUDA {} is compiled by driver {} and newer{}", toolkit.version,
-        toolkit.min_driver_linux,
-        toolkit.minor_driver_linux.empty()
-            ? ""
-            : fmt::format("; machine code starts with {} already", toolkit.minor_driver_linux)));
+  if (plan.ptx && !toolkit.min_driver_linux.empty() && request.toolkit_named) {
+    auto full = parse_version(toolkit.min_driver_linux);
+    auto minor = parse_version(toolkit.minor_driver_linux);
+    std::string earlier =
+        full && minor && *minor < *full
+            ? fmt::format("; machine code starts with {} already", toolkit.minor_driver_linux)
+            : "";
+    report.notes.push_back(fmt::format("PTX of CUDA {} is compiled by driver {} and newer{}",
+                                       toolkit.version, toolkit.min_driver_linux, earlier));
+  }
   if (!plan.ptx)
     report.notes.push_back("without PTX nothing runs on GPUs of a newer major version");
 }
@@ -185,8 +192,10 @@ Report plan_report(const Plan& plan, const PlanRequest& request, const PlannedSi
   Report report;
   report.verdict = verdict_text(plan, request);
   report.state = stands(plan) ? State::ok : State::fault;
-  report.tables.push_back(plan.shortcomings.empty() ? entry_table(plan, request, sizes)
-                                                    : device_table(plan, request));
+  if (plan.shortcomings.empty())
+    report.tables.push_back(entry_table(plan, request, sizes));
+  else if (!plan.codes.empty() && plan.shortcomings.size() == plan.unserved.size())
+    report.tables.push_back(device_table(plan, request));
   for (const Shortcoming& shortcoming : plan.shortcomings)
     report.findings.push_back(finding_of(shortcoming, "target-not-known"));
   for (const SystemPlan& system : plan.systems)
@@ -201,7 +210,7 @@ Report plan_report(const Plan& plan, const PlanRequest& request, const PlannedSi
 std::vector<SystemLines> plan_lines(const Plan& plan, Shell shell) {
   std::vector<SystemLines> all;
   for (const SystemPlan& made : plan.systems) {
-    if (made.value.empty()) continue;
+    if (made.value.empty() || !made.shortcomings.empty()) continue;
     SystemLines lines{made.system->tool, {}, made.notes};
     if (made.system->set_by == "file") lines.title += ", in " + made.system->file;
     auto given = value_lines(*made.system, made.value, shell);

@@ -45,19 +45,6 @@ std::vector<Target> own_entries(const SystemPlan& made, const PlanRequest& reque
   return targets;
 }
 
-void add_unserved(SystemPlan& made, const PlanRequest& request, const ArchContext& context) {
-  std::string with = made.system->tool;
-  if (context.release) with += " " + to_string(*context.release);
-  for (size_t i = 0; i < request.devices.size(); ++i) {
-    if (runs_machine_code(made.runs[i])) continue;
-    Shortcoming shortcoming;
-    shortcoming.what =
-        fmt::format("{} makes no machine code for {}", with, device_text(request.devices[i]));
-    if (!made.system->otherwise.empty()) shortcoming.fixes.push_back(made.system->otherwise);
-    made.shortcomings.push_back(std::move(shortcoming));
-  }
-}
-
 // "torch 2.7 and newer": the releases that take all of the targets.
 std::string releases_for(const ArchSystem& system, const CodeSet& builds,
                          const ArchContext& context) {
@@ -76,6 +63,29 @@ std::string releases_for(const ArchSystem& system, const CodeSet& builds,
   std::string from = to_string(*first->first_release);
   if (!last->last_release) return fmt::format("{} {} and newer", system.product, from);
   return fmt::format("{} {} to {}", system.product, from, to_string(*last->last_release));
+}
+
+// What to do where the system takes nothing for a GPU: another release, or what the row says.
+std::vector<std::string> ways_out(const ArchSystem& system, const LoadDevice& device,
+                                  const ArchContext& context) {
+  std::vector<std::string> ways;
+  std::string releases = releases_for(system, {sass_code({device.sm, 0})}, context);
+  if (context.release && !releases.empty())
+    ways.push_back(fmt::format("{} take {}", releases, cc_name(device.sm)));
+  if (!system.otherwise.empty()) ways.push_back(system.otherwise);
+  return ways;
+}
+
+void add_unserved(SystemPlan& made, const PlanRequest& request, const ArchContext& context) {
+  std::string with = made.system->tool;
+  if (context.release) with += " " + to_string(*context.release);
+  for (size_t i = 0; i < request.devices.size(); ++i) {
+    if (runs_machine_code(made.runs[i])) continue;
+    const LoadDevice& device = request.devices[i];
+    made.shortcomings.push_back(
+        {fmt::format("{} makes no machine code for {}", with, device_text(device)),
+         ways_out(*made.system, device, context)});
+  }
 }
 
 void add_releases(SystemPlan& made, const ArchContext& context) {
@@ -113,7 +123,7 @@ void add_ptx_notes(SystemPlan& made, const PlanRequest& request, const Plan& pla
 void add_cmake(SystemPlan& made, const PlanRequest& request, const PlanFacts& facts) {
   bool through_cmake = made.system->cmake || made.system->set_by == "cmake";
   if (!request.cmake || !through_cmake || made.value.empty()) return;
-  std::string why = cmake_complaint(*made.system, made.builds, *request.cmake, *facts.cmake);
+  std::string why = cmake_complaint(*made.system, made.value, *request.cmake, *facts.cmake);
   if (why.empty()) return;
   made.shortcomings.push_back(
       {why, {"a newer CMake: pip install -U cmake", "or give nvcc's flags: --for nvcc"}});
@@ -141,12 +151,15 @@ SystemPlan plan_for_system(const SystemChoice& choice, const PlanRequest& reques
   }
   if (!filled) {
     made.value.clear();
+    if (targets.empty()) {
+      made.runs.assign(request.devices.size(), PlannedRun{});
+      add_unserved(made, request, context);
+      return made;
+    }
     std::vector<std::string> fixes;
-    if (!choice.system->otherwise.empty()) fixes.push_back(choice.system->otherwise);
-    made.shortcomings.push_back({targets.empty()
-                                     ? choice.system->tool + " takes no target of these GPUs"
-                                     : filled.error().what,
-                                 fixes});
+    if (!choice.system->otherwise.empty() && choice.system->takes.empty())
+      fixes.push_back(choice.system->otherwise);
+    made.shortcomings.push_back({filled.error().what, fixes});
     return made;
   }
   add_unserved(made, request, context);
@@ -170,6 +183,13 @@ bool cmake_has(const CMakeFeature& feature, const Version& cmake) {
   return false;
 }
 
+// "90a-real" has the suffix a.
+bool has_suffix(std::string_view value, char suffix) {
+  for (size_t i = 1; i < value.size(); ++i)
+    if (value[i] == suffix && value[i - 1] >= '0' && value[i - 1] <= '9') return true;
+  return false;
+}
+
 const CMakeFeature* feature_of(const std::vector<CMakeFeature>& features, std::string_view name) {
   for (const CMakeFeature& feature : features)
     if (feature.feature == name) return &feature;
@@ -178,27 +198,24 @@ const CMakeFeature* feature_of(const std::vector<CMakeFeature>& features, std::s
 
 } // namespace
 
-std::string cmake_complaint(const ArchSystem& system, const CodeSet& codes, const Version& cmake,
+std::string cmake_complaint(const ArchSystem& system, std::string_view value, const Version& cmake,
                             const std::vector<CMakeFeature>& features) {
   auto lacks = [&](std::string_view name) {
     const CMakeFeature* feature = feature_of(features, name);
     return feature && !cmake_has(*feature, cmake);
   };
-  for (const char* variable : {"CMAKE_CUDA_ARCHITECTURES", "CUDAARCHS"}) {
-    const CMakeFeature* feature = feature_of(features, variable);
-    if (system.variable == variable && feature && lacks(variable))
+  for (const char* variable : {"CMAKE_CUDA_ARCHITECTURES", "CUDAARCHS"})
+    if (system.variable == variable && lacks(variable))
       return fmt::format("CMake {} does not read {}, {} is the first that does", to_string(cmake),
-                         variable, joined(feature->versions, " or "));
+                         variable, joined(feature_of(features, variable)->versions, " or "));
+  // Without a check every value is passed on to nvcc.
+  if (!system.cmake || lacks("check of the value")) return {};
+  for (char suffix : {'a', 'f'}) {
+    std::string name = std::string("suffix ") + suffix;
+    if (has_suffix(value, suffix) && lacks(name))
+      return fmt::format("CMake {} refuses the {}, which {} and newer take", to_string(cmake), name,
+                         joined(feature_of(features, name)->versions, " and "));
   }
-  if (!system.cmake) return {};
-  // The check came with the suffix a; before, everything was passed on to nvcc.
-  const CMakeFeature* checks = feature_of(features, "suffix a");
-  bool unchecked = checks && !cmake_has(*checks, cmake);
-  bool family = std::any_of(codes.begin(), codes.end(),
-                            [](const Code& code) { return code.target.suffix == 'f'; });
-  if (family && !unchecked && lacks("suffix f"))
-    return fmt::format("CMake {} refuses the suffix f, which {} and newer take", to_string(cmake),
-                       joined(feature_of(features, "suffix f")->versions, " and "));
   return {};
 }
 

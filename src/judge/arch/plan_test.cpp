@@ -61,6 +61,9 @@ TEST(Plan, RefusesWhatTheToolkitCannotDo) {
   EXPECT_EQ(newer.shortcomings[0].what,
             "CUDA 12.4 does not know 12.0: CUDA 12.8 is the first that compiles for it");
   EXPECT_EQ(newer.shortcomings[0].fixes[0], "build with CUDA 12.8 or newer");
+  EXPECT_EQ(newer.shortcomings[0].fixes[1],
+            "or give it PTX of 9.0, the newest of CUDA 12.4, which a driver that knows the GPU "
+            "compiles at the first start: -gencode arch=compute_90,code=compute_90");
   Plan dropped = make_plan(request_for({70, 120}, "13.0"), plan_facts());
   ASSERT_EQ(dropped.shortcomings.size(), 1U);
   EXPECT_EQ(dropped.shortcomings[0].what,
@@ -74,7 +77,10 @@ TEST(Plan, ChoosesAToolkitThatServesAll) {
   EXPECT_EQ(make_plan(request_for({70, 120}), plan_facts()).toolkit->version, "12.9");
   Plan none = make_plan(request_for({70, 110}), plan_facts());
   ASSERT_EQ(none.shortcomings.size(), 1U);
-  EXPECT_EQ(none.shortcomings[0].fixes[0],
+  EXPECT_EQ(none.shortcomings[0].what, "no toolkit compiles for all of them: 7.0 takes CUDA 9.0 to "
+                                       "12.9, 11.0 takes CUDA 13.0 or newer");
+  PlanRequest named = request_for({70, 110}, "13.0");
+  EXPECT_EQ(make_plan(named, plan_facts()).shortcomings[0].fixes[0],
             "no toolkit serves them all: build a second time with CUDA 9.0 to 12.9, for 7.0");
 }
 
@@ -125,7 +131,10 @@ TEST(Plan, AReleaseOfAFrameworkMayNotTakeATarget) {
   request.systems.push_back({&system_named("pytorch"), parse_version("2.6")});
   Plan plan = make_plan(request, plan_facts());
   ASSERT_EQ(plan.systems.size(), 1U);
-  ASSERT_FALSE(plan.systems[0].shortcomings.empty());
+  ASSERT_EQ(plan.systems[0].shortcomings.size(), 1U);
+  EXPECT_EQ(plan.systems[0].shortcomings[0].what,
+            "PyTorch (and extensions) 2.6 makes no machine code for 12.0");
+  EXPECT_EQ(plan.systems[0].shortcomings[0].fixes[0], "torch 2.7 and newer take 12.0");
   request.systems[0].release = std::nullopt;
   Plan any = make_plan(request, plan_facts());
   ASSERT_FALSE(any.systems[0].notes.empty());
@@ -163,16 +172,19 @@ TEST(Plan, FutureIsRefusedWhereNoPtxCanBeHad) {
 
 TEST(Plan, CMakeVersionsAndTheSuffixes) {
   const std::vector<CMakeFeature>& features = *plan_facts().cmake;
-  CodeSet plain = {sass_code({90, 0})}, family = {sass_code({120, 'f'})};
-  auto complains = [&](const char* version, const CodeSet& codes, const char* system) {
-    return !cmake_complaint(system_named(system), codes, *parse_version(version), features).empty();
+  const std::string plain = "75-real;90", own = "80-real;90a-real", family = "120f-real";
+  auto complains = [&](const char* version, const std::string& value, const char* system) {
+    return !cmake_complaint(system_named(system), value, *parse_version(version), features).empty();
   };
   EXPECT_TRUE(complains("3.17", plain, "cmake"));
   EXPECT_FALSE(complains("3.18", plain, "cmake"));
   EXPECT_TRUE(complains("3.19", plain, "cudaarchs"));
   EXPECT_FALSE(complains("3.20", plain, "cudaarchs"));
-  EXPECT_FALSE(complains("3.27", family, "cmake"));
-  EXPECT_TRUE(complains("3.28", family, "cmake"));
+  EXPECT_FALSE(complains("3.23", own, "cmake"));
+  EXPECT_TRUE(complains("3.24.3", own, "cmake"));
+  EXPECT_FALSE(complains("3.25", own, "cmake"));
+  EXPECT_FALSE(complains("3.23", family, "cmake"));
+  EXPECT_TRUE(complains("3.24", family, "cmake"));
   EXPECT_TRUE(complains("3.31.7", family, "cmake"));
   EXPECT_FALSE(complains("3.31.8", family, "cmake"));
   EXPECT_TRUE(complains("4.0.1", family, "cmake"));

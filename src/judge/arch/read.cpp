@@ -103,7 +103,7 @@ Result<CodeSet> read_list(const ArchSystem& system, std::string_view value,
   auto entries = expanded(system, tokens, context, codes);
   if (!entries) return tl::unexpected(entries.error());
   if (!codes.empty()) return codes;
-  std::vector<Entry> read;
+  std::vector<ArchEntry> read;
   for (const std::string& text : *entries) {
     if (auto error = wrong_separator(system, text)) return tl::unexpected(*error);
     std::string entry_form = text;
@@ -160,7 +160,7 @@ Result<CodeSet> read_two(const ArchSystem& system, std::string_view value,
 
 Result<CodeSet> read_option(const ArchSystem& system, std::string_view value,
                             const ArchContext& context) {
-  std::vector<Entry> entries;
+  std::vector<ArchEntry> entries;
   for (std::string token : words_of(value)) {
     if (token.starts_with("-D")) token = token.substr(2);
     if (token.starts_with(system.variable)) token = token.substr(system.variable.size());

@@ -14,8 +14,9 @@ Error cannot(const ArchSystem& system, const std::string& what) {
 }
 
 // The entry that makes this machine code, taking the system's rewrites into account.
-Result<Entry> entry_for(const ArchSystem& system, const Code& code, const ArchContext& context) {
-  Entry entry;
+Result<ArchEntry> entry_for(const ArchSystem& system, const Code& code,
+                            const ArchContext& context) {
+  ArchEntry entry;
   entry.ptx = code.ptx;
   entry.sass = !code.ptx;
   entry.value = code.target;
@@ -52,9 +53,9 @@ Result<Entry> entry_for(const ArchSystem& system, const Code& code, const ArchCo
 }
 
 // One entry per target, machine code and PTX together.
-Result<std::vector<Entry>> entries_for(const ArchSystem& system, const CodeSet& codes,
-                                       const ArchContext& context) {
-  std::map<std::pair<Target, Target>, Entry> made; // by number and what it is compiled from
+Result<std::vector<ArchEntry>> entries_for(const ArchSystem& system, const CodeSet& codes,
+                                           const ArchContext& context) {
+  std::map<std::pair<Target, Target>, ArchEntry> made; // by number and what it is compiled from
   for (const Code& code : codes) {
     auto entry = entry_for(system, code, context);
     if (!entry) return tl::unexpected(entry.error());
@@ -64,14 +65,15 @@ Result<std::vector<Entry>> entries_for(const ArchSystem& system, const CodeSet& 
     at->second.sass = at->second.sass || entry->sass;
     at->second.ptx = at->second.ptx || entry->ptx;
   }
-  std::vector<Entry> entries;
+  std::vector<ArchEntry> entries;
   for (const auto& [key, entry] : made)
     entries.push_back(entry);
   return entries;
 }
 
-std::optional<Error> ptx_complaint(const ArchSystem& system, const std::vector<Entry>& entries) {
-  for (const Entry& entry : entries) {
+std::optional<Error> ptx_complaint(const ArchSystem& system,
+                                   const std::vector<ArchEntry>& entries) {
+  for (const ArchEntry& entry : entries) {
     std::string number = number_text(system, entry.value);
     if (!entry.sass && (system.ptx != "virtual"))
       return Error{fmt::format("{} cannot say PTX without machine code ({})", system.tool, number),
@@ -86,9 +88,9 @@ std::optional<Error> ptx_complaint(const ArchSystem& system, const std::vector<E
   return std::nullopt;
 }
 
-std::string list_text(const ArchSystem& system, const std::vector<Entry>& entries) {
+std::string list_text(const ArchSystem& system, const std::vector<ArchEntry>& entries) {
   std::vector<std::string> texts;
-  for (const Entry& entry : entries)
+  for (const ArchEntry& entry : entries)
     texts.push_back(entry_text(system, entry));
   return joined(texts, system.join);
 }
@@ -239,7 +241,7 @@ Result<std::string> write_wish(const ArchSystem& system, const std::vector<Targe
     if (ptx_of_last) codes.push_back(ptx_code({targets.back().sm, 0}));
     return write_form(system, normalised(std::move(codes)), context);
   }
-  std::vector<Entry> entries;
+  std::vector<ArchEntry> entries;
   for (Target target : targets) {
     if (!accepts(system, target, context)) {
       Error error = cannot(system, sm_name(target));

@@ -74,22 +74,21 @@ def compare_cmake(tool, folder, nvcc):
 
 
 def compare_checks(cmake, version, work, nvcc):
-    """What gpuvet calls wrong is refused; the suffix f is, by exactly the versions that the facts name."""
-    differences, number = [], 0
-    family = "120f-real"
-    for value in WRONG + [family]:
-        number += 1
-        good, said = configure(cmake, os.path.join(work, "one"), os.path.join(work, "b%d" % number), nvcc, value)
-        if value == family:
-            key = version_key(version)
-            wanted = key < (3, 28) or (3, 31, 8) <= key < (4, 0) or key >= (4, 0, 2)
-        else:
-            wanted = gpuvet.reading("cmake", value, "13.0") is not None
-            if value == "" and version_key(version) < (3, 23):
-                wanted = good  # older ones take an empty value for none: nvcc's default then
+    """What gpuvet calls wrong is refused, and targets with a suffix are by exactly the versions that it
+    says."""
+    questions = [(value, gpuvet.reading("cmake", value, "13.0") is not None) for value in WRONG]
+    for suffix, gpu in (("a", "9.0"), ("f", "12.0")):
+        system = gpuvet.plan("--toolkit", "13.0", "--cmake", version, "--for", "cmake", "--suffix", suffix,
+                             "--gpu", gpu)["systems"][0]
+        questions.append((system["value"], not system["shortcomings"]))
+    differences = []
+    for number, (value, wanted) in enumerate(questions):
+        good, _ = configure(cmake, os.path.join(work, "one"), os.path.join(work, "b%d" % number), nvcc, value)
+        if value == "" and version_key(version) < (3, 23):
+            wanted = good  # older ones take an empty value for none: nvcc's default then
         if good != wanted:
             differences.append("%r: CMake %s it" % (value, "takes" if good else "refuses"))
-    return number, differences
+    return len(questions), differences
 
 
 def findcuda_flags(script, value):
