@@ -81,6 +81,11 @@ def output(gpuvet):
     expect("standard output", passed.stdout == b"out\nno end", passed.stdout)
     expect("standard error comes first", passed.stderr.startswith(b"err\n"), passed.stderr)
     expect("a failure is explained", EXPLANATION in passed.stderr, passed.stderr)
+    expect("unknown is said to be so", b"is known to gpuvet" in passed.stderr, passed.stderr)
+    known = run([gpuvet, "run", *shell("echo \"nvcc fatal   : Unsupported gpu architecture "
+                                       "'compute_86+PTX'\" >&2; exit 2")])
+    expect("a known message is explained", known.returncode == 2 and
+           b"arch-token-not-a-number" in known.stderr, known)
     fine = run([gpuvet, "run", *shell("echo out; echo err >&2")])
     expect("success is silent", (fine.stdout, fine.stderr) == (b"out\n", b"err\n"), fine)
     both = "for i in 1 2 3 4 5 6 7 8 9; do echo $i; echo $i >&2; done"

@@ -1,4 +1,5 @@
 // gpuvet run CMD...: runs a command as if it had been started directly, and explains its failure.
+#include "base/units.hpp"
 #include "cli/command.hpp"
 #include "cli/explain/explain_text.hpp"
 #include "cli/run/foreign_words.hpp"
@@ -34,6 +35,8 @@ class Heard {
     if (!explainer_ && !first_.empty()) explain_first();
     return explainer_ ? &*explainer_ : nullptr;
   }
+
+  uint64_t missed = 0; // bytes that came too fast
 
  private:
   static constexpr size_t kKept = size_t{1} << 20;
@@ -78,6 +81,8 @@ void explain_failure(const std::string& program, const CommandEnd& end, Heard& h
   options.here = true;
   if (explainer->finish(options, context, true) == explain_status::not_known)
     fmt::print("nothing in what it printed is known to gpuvet\n");
+  if (heard.missed > 0)
+    fmt::print("note: {} in the middle came too fast to be looked at\n", human_bytes(heard.missed));
 }
 
 // In a process of its own: whatever comes of the explanation, the command's end stays ours. The
@@ -101,7 +106,7 @@ int run_run(const std::vector<std::string>& command, Context& context) {
   if (passed.end.how == CommandEnd::How::not_started) complain(command[0], passed.end.status);
   bool failed = passed.end.how != CommandEnd::How::not_started && !passed.end.ok();
   if (failed && !passed.end.asked_to_end) {
-    hear_the_rest(*passed.listening);
+    heard.missed = hear_the_rest(*passed.listening);
     explain_apart(command[0], passed.end, heard, context);
   }
   end_like(passed.end);

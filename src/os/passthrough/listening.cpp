@@ -1,12 +1,13 @@
 #include "os/passthrough/listening.hpp"
 
-#include <csignal>
+#include <algorithm>
 #include <utility>
 
 namespace gpuvet {
 namespace {
 
-constexpr size_t kMostWaiting = size_t{64} << 20;
+constexpr size_t kMostWaiting = size_t{32} << 20;
+constexpr size_t kLeft = kMostWaiting / 2;   // of it, when some is dropped
 constexpr size_t kPiece = size_t{256} << 10; // small writes are joined up to this
 
 } // namespace
@@ -18,7 +19,7 @@ Listening::Listening(Listener listener) : listener_(std::move(listener)) {
 Listening::~Listening() {
   {
     std::lock_guard lock(mutex_);
-    closed_ = dropped_ = true;
+    closed_ = abandoned_ = true;
   }
   changed_.notify_all();
   if (thread_.joinable()) thread_.join();
@@ -26,16 +27,27 @@ Listening::~Listening() {
 
 void Listening::take(std::string_view bytes) {
   if (bytes.empty()) return;
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return bytes_ < kMostWaiting || closed_; });
-  if (closed_) return;
-  if (!waiting_.empty() && waiting_.back().size() + bytes.size() <= kPiece)
-    waiting_.back().append(bytes);
-  else
-    waiting_.emplace_back(bytes);
-  bytes_ += bytes.size();
-  lock.unlock();
+  {
+    std::lock_guard lock(mutex_);
+    if (closed_) return;
+    if (!waiting_.empty() && waiting_.back().size() + bytes.size() <= kPiece)
+      waiting_.back().append(bytes);
+    else
+      waiting_.emplace_back(bytes);
+    bytes_ += bytes.size();
+    if (bytes_ > kMostWaiting) drop_oldest();
+  }
   changed_.notify_all();
+}
+
+void Listening::drop_oldest() {
+  while (bytes_ > kLeft && !waiting_.empty()) {
+    const std::string& piece = waiting_.front();
+    dropped_lines_ += static_cast<uint64_t>(std::count(piece.begin(), piece.end(), '\n'));
+    unheard_ += piece.size();
+    bytes_ -= piece.size();
+    waiting_.pop_front();
+  }
 }
 
 void Listening::finish() {
@@ -51,19 +63,26 @@ void Listening::hear() {
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [this] { return !waiting_.empty() || closed_; });
-    if (dropped_ || waiting_.empty()) return;
-    std::string piece = std::move(waiting_.front());
-    waiting_.pop_front();
+    if (abandoned_ || waiting_.empty()) return;
+    std::string piece;
+    if (dropped_lines_ > 0) {
+      auto lines = static_cast<size_t>(std::min<uint64_t>(dropped_lines_, kPiece));
+      piece.assign(lines, '\n');
+      dropped_lines_ -= lines;
+    } else {
+      piece = std::move(waiting_.front());
+      waiting_.pop_front();
+      bytes_ -= piece.size();
+    }
     lock.unlock();
     listener_(piece);
     lock.lock();
-    bytes_ -= piece.size();
-    changed_.notify_all();
   }
 }
 
-void hear_the_rest(Listening& listening) {
+uint64_t hear_the_rest(Listening& listening) {
   listening.finish();
+  return listening.unheard();
 }
 
 } // namespace gpuvet

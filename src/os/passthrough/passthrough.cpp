@@ -61,7 +61,8 @@ struct Plan {
   Standard standard;
   int descriptors[3] = {0, 1, 2}; // that the command gets as 0 to 2
   sigset_t mask{};                // as we got it
-  struct sigaction pipe {}, child {}; // what we got for SIGPIPE and SIGCHLD
+  struct sigaction pipe {
+  }, child{};      // what we got for SIGPIPE and SIGCHLD
   int report = -1; // errno of exec goes here; closed by exec
 };
 

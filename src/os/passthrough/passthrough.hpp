@@ -7,6 +7,7 @@
 // that are one ("2>&1") stay one, in order.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -32,8 +33,9 @@ struct Passed {
   std::shared_ptr<Listening> listening;
 };
 
-// Is called in a thread of its own, with whole lines of one stream at a time, at most some hundred
-// kilobytes behind; what the command prints waits when 64 MiB are not yet heard.
+// Is called in a thread of its own, with whole lines of one stream at a time. The command never
+// waits for it: of what comes faster than it hears, the last 16 to 32 MiB are kept, and empty lines
+// stand for the rest.
 using Listener = std::function<void(std::string_view)>;
 
 // Returns when the command has ended and what it had written by then is passed on. Processes that
@@ -44,8 +46,8 @@ using Listener = std::function<void(std::string_view)>;
 Passed pass_through(const std::vector<std::string>& command, Listener listener);
 
 // What the listener had still to hear; waits for it. Without this call, or when the object goes,
-// the rest stays unheard.
-void hear_the_rest(Listening& listening);
+// the rest stays unheard. Gives the number of bytes that came too fast to be heard.
+uint64_t hear_the_rest(Listening& listening);
 
 // Ends this process as the command ended: with its exit status, or by the same signal; 127 or 126
 // where there was no such command or it could not be run, as a shell does.
