@@ -57,10 +57,11 @@ struct OomTableRow { // of memory_summary()
 };
 
 struct OomSeriesRow {
-  std::string id, literal, pattern; // groups: value, step, key, peak (a running maximum: no trend)
-  std::string what;                 // "allocated", "reserved", "used"
-  std::string key;                  // of an earlier line that names the device; empty: none
-  std::string unit;                 // of numbers that are printed without
+  std::string id, literal,
+      pattern;      // groups: value, total, step, key, peak (a running maximum: no trend)
+  std::string what; // "allocated", "reserved", "used"
+  std::string key;  // of an earlier line that names the device; empty: none
+  std::string unit; // of numbers that are printed without
   std::vector<std::string> example; // lines
   std::vector<std::string> reads;
   std::string source;

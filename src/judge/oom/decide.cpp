@@ -12,8 +12,7 @@
 namespace gpuvet {
 namespace {
 
-constexpr double kImpossible = 1024 * kGiB; // no program means that
-constexpr double kTimesBudget = 8;          // nor that much more than it was given
+constexpr double kTimesBudget = 8; // a need of more than that many budgets is no wish
 
 std::string at_line(uint64_t line) {
   return line == 0 ? std::string() : fmt::format("line {}: ", line);

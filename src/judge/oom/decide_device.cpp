@@ -10,7 +10,6 @@
 namespace gpuvet {
 namespace {
 
-constexpr double kImpossible = 1024 * kGiB;
 constexpr double kTimesGpu = 8;          // a request of more than that many GPUs is no wish
 constexpr double kRealLimit = 0.98;      // of the GPU: a limit above is none
 constexpr double kNotFragmented = 0.05;  // of the pool unused: it is full, not in pieces
