@@ -140,6 +140,7 @@ void read_causes(FactFile& file, OomTables& tables) {
     OomCause made;
     made.id = row.text("id");
     made.title = row.text("title");
+    made.plain = row.text_if("plain");
     made.cause = row.text("cause");
     made.measure = row.text("measure");
     made.note = row.text_if("note");

@@ -93,6 +93,7 @@ struct OomFix {
 
 struct OomCause {
   std::string id, title;     // {fields} are filled in
+  std::string plain;         // the title where they are not known; empty: it has none
   std::string cause;         // why such a thing happens
   std::string measure;       // what to measure next, a command or a step
   std::string note;          // advice that misleads
