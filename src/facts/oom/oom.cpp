@@ -36,6 +36,7 @@ void read_templates(FactFile& file, OomTables& tables) {
     made.mark = row.text_if("mark");
     made.unit = row.text_if("unit");
     made.meaning = row.text("meaning");
+    made.question = row.text_if("question");
     made.causes = row.list("causes");
     made.example = row.list("example");
     made.reads = row.list("reads");

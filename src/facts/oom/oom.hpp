@@ -25,11 +25,12 @@ struct OomTemplate {
   std::string id, framework;
   std::string versions; // that print it
   OomKind kind = OomKind::device;
-  std::string literal; // that every line with the opening holds; 4 bytes at least
-  std::string opening; // RE2; named groups are fields; {size} and {number} stand for numbers
-  std::string mark;    // of this version, anywhere in the message; empty: always
-  std::string unit;    // of numbers that are printed without; empty: bytes
-  std::string meaning; // in plain words
+  std::string literal;  // that every line with the opening holds; 4 bytes at least
+  std::string opening;  // RE2; named groups are fields; {size} and {number} stand for numbers
+  std::string mark;     // of this version, anywhere in the message; empty: always
+  std::string unit;     // of numbers that are printed without; empty: bytes
+  std::string meaning;  // in plain words
+  std::string question; // that tells the causes apart; empty: what the first is measured with
   std::vector<std::string> causes; // that are possible when the numbers do not decide; first likely
   std::vector<std::string> example; // lines
   std::vector<std::string> reads;   // "requested=2748779069": what the grammar must get from it

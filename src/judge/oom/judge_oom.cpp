@@ -172,8 +172,10 @@ void add_notes(const OomEvidence& evidence, const OomTables& tables, OomReport& 
                                   growth.why_not, growth.values));
 }
 
-std::string question_of(const OomReport& report) {
+std::string question_of(const OomReport& report, const OomTables& tables) {
   if (report.verdicts.empty()) return {};
+  const OomTemplate* row = report.message ? template_of(tables, *report.message) : nullptr;
+  if (report.outcome == OomOutcome::open && row && !row->question.empty()) return row->question;
   return report.verdicts.front().cause->measure;
 }
 
@@ -284,13 +286,13 @@ OomReport judge_oom(const OomEvidence& evidence, const OomTables& tables) {
   for (OomFinding& finding : found)
     if (auto verdict = builder.verdict(std::move(finding)))
       report.verdicts.push_back(std::move(*verdict));
-  report.question = question_of(report);
   if (report.verdicts.empty())
     report.outcome = OomOutcome::none;
   else if (report.verdicts.front().sureness == OomSureness::possible)
     report.outcome = OomOutcome::open;
   else
     report.outcome = OomOutcome::found;
+  report.question = question_of(report, tables);
   write_report(evidence, tables, report);
   return report;
 }
