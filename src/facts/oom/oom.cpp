@@ -36,6 +36,7 @@ void read_templates(FactFile& file, OomTables& tables) {
     made.mark = row.text_if("mark");
     made.unit = row.text_if("unit");
     made.meaning = row.text("meaning");
+    made.question = row.text_if("question");
     made.causes = row.list("causes");
     made.example = row.list("example");
     made.reads = row.list("reads");
@@ -140,6 +141,7 @@ void read_causes(FactFile& file, OomTables& tables) {
     OomCause made;
     made.id = row.text("id");
     made.title = row.text("title");
+    made.plain = row.text_if("plain");
     made.cause = row.text("cause");
     made.measure = row.text("measure");
     made.note = row.text_if("note");

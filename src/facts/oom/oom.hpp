@@ -25,11 +25,12 @@ struct OomTemplate {
   std::string id, framework;
   std::string versions; // that print it
   OomKind kind = OomKind::device;
-  std::string literal; // that every line with the opening holds; 4 bytes at least
-  std::string opening; // RE2; named groups are fields; {size} and {number} stand for numbers
-  std::string mark;    // of this version, anywhere in the message; empty: always
-  std::string unit;    // of numbers that are printed without; empty: bytes
-  std::string meaning; // in plain words
+  std::string literal;  // that every line with the opening holds; 4 bytes at least
+  std::string opening;  // RE2; named groups are fields; {size} and {number} stand for numbers
+  std::string mark;     // of this version, anywhere in the message; empty: always
+  std::string unit;     // of numbers that are printed without; empty: bytes
+  std::string meaning;  // in plain words
+  std::string question; // that tells the causes apart; empty: what the first is measured with
   std::vector<std::string> causes; // that are possible when the numbers do not decide; first likely
   std::vector<std::string> example; // lines
   std::vector<std::string> reads;   // "requested=2748779069": what the grammar must get from it
@@ -57,10 +58,11 @@ struct OomTableRow { // of memory_summary()
 };
 
 struct OomSeriesRow {
-  std::string id, literal, pattern; // groups: value, step, key, peak (a running maximum: no trend)
-  std::string what;                 // "allocated", "reserved", "used"
-  std::string key;                  // of an earlier line that names the device; empty: none
-  std::string unit;                 // of numbers that are printed without
+  std::string id, literal,
+      pattern;      // groups: value, total, step, key, peak (a running maximum: no trend)
+  std::string what; // "allocated", "reserved", "used"
+  std::string key;  // of an earlier line that names the device; empty: none
+  std::string unit; // of numbers that are printed without
   std::vector<std::string> example; // lines
   std::vector<std::string> reads;
   std::string source;
@@ -92,6 +94,7 @@ struct OomFix {
 
 struct OomCause {
   std::string id, title;     // {fields} are filled in
+  std::string plain;         // the title where they are not known; empty: it has none
   std::string cause;         // why such a thing happens
   std::string measure;       // what to measure next, a command or a step
   std::string note;          // advice that misleads

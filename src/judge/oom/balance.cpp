@@ -74,6 +74,7 @@ OomBalance balance_of(const OomMessage& message) {
   // Paddle tells what everybody holds, and what is free.
   OomBytes used = known_bytes(message.amount("used"));
   if (!balance.total && used && balance.free) balance.total = *used + *balance.free;
+  if (balance.total && *balance.total <= 0) balance.total.reset(); // Paddle without an answer
 
   if (!balance.unallocated) {
     balance.unallocated = minus(balance.reserved, balance.allocated);

@@ -1,5 +1,5 @@
-// What the numbers of one message say together. A letter stands for what TRACE calls it elsewhere:
-// nothing here guesses; what cannot be worked out is absent.
+// What the numbers of one message say together. Nothing here guesses: what cannot be worked out is
+// absent.
 #pragma once
 
 #include "model/oom.hpp"
@@ -27,8 +27,6 @@ struct OomBalance {
 
 OomBalance balance_of(const OomMessage& message);
 
-// Within what printing rounds away, and some.
-constexpr double kHiddenTolerance = 0.01; // of the total
 constexpr double kMiB = 1048576.0;
 constexpr double kGiB = 1073741824.0;
 

@@ -12,8 +12,7 @@
 namespace gpuvet {
 namespace {
 
-constexpr double kImpossible = 1024 * kGiB; // no program means that
-constexpr double kTimesBudget = 8;          // nor that much more than it was given
+constexpr double kTimesBudget = 8; // a need of more than that many budgets is no wish
 
 std::string at_line(uint64_t line) {
   return line == 0 ? std::string() : fmt::format("line {}: ", line);
@@ -126,8 +125,7 @@ std::vector<OomFinding> decide_budget(const OomMessage& message, const OomTempla
   if (!message.word("fits_tokens").empty())
     finding.fields["fits_tokens"] = message.word("fits_tokens");
   if (row.framework == "xla") {
-    const bool absurd = *needed >= kImpossible || (budget && *needed > kTimesBudget * *budget);
-    finding.cause = absurd ? "impossible-request" : "compile-over-budget";
+    finding.cause = *needed >= kImpossible ? "impossible-request" : "compile-over-budget";
   } else {
     finding.cause = row.causes.empty() ? "too-small" : row.causes.front();
   }
@@ -200,7 +198,8 @@ std::vector<OomFinding> decide(const OomTable& table) {
     finding.evidence.push_back(fmt::format(
         "{} reserved, {} allocated, {} not releasable: {:.0f} % of the pool", size_text(*reserved),
         size_text(*allocated), size_text(*stuck), *stuck / *reserved * 100));
-    finding.fields = {{"requested", "the requests"}, {"unallocated", size_text(*stuck)}};
+    finding.fields = {{"requested", "the requests"},
+                      {"unused", size_text(*stuck) + " of the pool"}};
     return {finding};
   }
   std::vector<OomFinding> found;

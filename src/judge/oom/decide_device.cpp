@@ -10,7 +10,6 @@
 namespace gpuvet {
 namespace {
 
-constexpr double kImpossible = 1024 * kGiB;
 constexpr double kTimesGpu = 8;          // a request of more than that many GPUs is no wish
 constexpr double kRealLimit = 0.98;      // of the GPU: a limit above is none
 constexpr double kNotFragmented = 0.05;  // of the pool unused: it is full, not in pieces
@@ -117,11 +116,13 @@ bool fragmented(Case& c) {
   const std::string part = b.reserved ? fmt::format(" ({:.0f} % of the pool)", share * 100) : "";
   const std::string of =
       c.message.amounts.count("unallocated") ? c.line("unallocated") : c.line("reserved");
+  const std::map<std::string, std::string> of_pool = {
+      {"unused", size_text(stuck) + " of the pool"}};
   if (stuck >= *b.requested) {
     c.add("pool-fragmentation", OomSureness::certain,
           {fmt::format("{}{} of the pool lie unused{}, {} were requested", of, size_text(stuck),
                        part, size_text(*b.requested))},
-          {});
+          of_pool);
     return true;
   }
   if (b.free && *b.free < *b.requested && *b.free + stuck >= *b.requested) {
@@ -129,12 +130,12 @@ bool fragmented(Case& c) {
         "pool-fragmentation", OomSureness::certain,
         {fmt::format("{}{} unused{} + {} free = {}, {} were requested", of, size_text(stuck), part,
                      size_text(*b.free), size_text(stuck + *b.free), size_text(*b.requested))},
-        {});
+        {{"unused", size_text(stuck + *b.free) + " of the pool and the GPU"}});
     return true;
   }
   if (share >= kLikelyShare && stuck >= *b.requested / 2)
     c.add("pool-fragmentation", OomSureness::likely,
-          {fmt::format("{}{} of the pool lie unused{}", of, size_text(stuck), part)}, {});
+          {fmt::format("{}{} of the pool lie unused{}", of, size_text(stuck), part)}, of_pool);
   return false;
 }
 
@@ -293,8 +294,10 @@ std::vector<OomFinding> decide_device(const OomMessage& message, const OomTempla
   const bool ended = impossible(c) || oversubscribed(c) || capped(c) || larger_than_gpu(c) ||
                      fragmented(c) || in_graph_pools(c) || others_hold_it(c) || hidden(c) ||
                      rest_is_elsewhere(c) || other_libraries(c) || refused(c);
-  if (ended) { // a graph pool beside a pool in pieces is worth a word
-    if (!c.found.empty() && c.found.back().cause == "pool-fragmentation") in_graph_pools(c);
+  if (ended) { // what stands beside it and is worth a word
+    const std::string last = c.found.empty() ? "" : c.found.back().cause;
+    if (last == "pool-fragmentation") in_graph_pools(c);
+    if (last == "software-cap") fragmented(c); // the limit counts what lies unused, too
   } else {
     too_small(c);
   }

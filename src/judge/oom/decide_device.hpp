@@ -7,8 +7,9 @@ namespace gpuvet {
 
 std::vector<OomFinding> decide_device(const OomMessage& message, const OomTemplate& row);
 
-constexpr double kLikelyShare = 0.15;      // of the pool unused: fragmentation is likely
-constexpr double kLeastStuck = 256 * kMiB; // unused, for it to matter, and
-constexpr double kLeastStuckShare = 0.02;  // of the GPU
+constexpr double kImpossible = 1024 * kGiB; // no program means that much in one piece
+constexpr double kLikelyShare = 0.15;       // of the pool unused: fragmentation is likely
+constexpr double kLeastStuck = 256 * kMiB;  // unused, for it to matter, and
+constexpr double kLeastStuckShare = 0.02;   // of the GPU
 
 } // namespace gpuvet

@@ -17,7 +17,7 @@ struct Torch {
   const char* requested = "1.00 GiB";
   const char* total = "80.00 GiB";
   const char* free = "0.50 GiB";
-  std::string processes; // "Process 7 has 1.00 GiB memory in use. "
+  std::string processes = {}; // "Process 7 has 1.00 GiB memory in use. "
   const char* self = "79.00 GiB";
   const char* allocated = "78.00 GiB";
   const char* in_private = nullptr;
@@ -416,7 +416,7 @@ TEST(OomDecide, Xla) {
   EXPECT_EQ(
       conclusion(warning +
                  "RESOURCE_EXHAUSTED: Out of memory while trying to allocate 33762398024 bytes."),
-      "certain impossible-request");
+      "certain compile-over-budget");
   EXPECT_EQ(conclusion("Can't reduce memory use below 17.97GiB (19297974672 bytes) by "
                        "rematerialization; only reduced to "
                        "20.51GiB (22027581828 bytes)\nRESOURCE_EXHAUSTED: Out of memory while "
@@ -424,6 +424,26 @@ TEST(OomDecide, Xla) {
             "certain compile-over-budget");
   EXPECT_EQ(conclusion("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 41.70TiB"),
             "certain impossible-request");
+}
+
+// Texts from public reports that once misled.
+TEST(OomDecide, Seen) {
+  // a limit is reached, and 7 GiB of what it counts lie unused
+  EXPECT_EQ(says({.requested = "3.98 GiB",
+                  .total = "31.84 GiB",
+                  .free = "16.30 GiB",
+                  .self = "17179869184.00 GiB",
+                  .allocated = "6.74 GiB",
+                  .unallocated = "7.02 GiB",
+                  .limit = "17.51 GiB"}),
+            "certain software-cap, certain pool-fragmentation");
+  // Paddle under Windows tells nothing
+  EXPECT_EQ(
+      conclusion("Out of memory error on GPU 0. Cannot allocate 240.250244MB memory on GPU 0, "
+                 "0.000000B memory has been allocated and available memory is only 0.000000B."),
+      "possible too-small, possible neighbour-process, possible leak");
+  EXPECT_EQ(conclusion("RESOURCE_EXHAUSTED: Out of memory while trying to\nallocate 46.86GiB. [x]"),
+            "possible too-small, possible preallocation, possible neighbour-process");
 }
 
 TEST(OomDecide, Vllm) {

@@ -103,6 +103,30 @@ TEST(OomGrammar, AMessageThatIsPrintedAgainCountsOnce) {
   EXPECT_EQ(evidence.messages.front().times, 3U);
 }
 
+// What LogText gives without a literal can only go on with what began before.
+TEST(OomGrammar, LinesWithoutALiteralGoOn) {
+  OomReader reader(testing::oom_grammar());
+  reader.take("CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of", 1);
+  reader.take("79.11 GiB", 2, false);
+  reader.take("memory.used, memory.total", 3);
+  reader.take("512, 1024", 4, false);
+  reader.take("CUDA out of memory. Tried to allocate 3.00 GiB", 5, false); // not looked at
+  const OomEvidence evidence = reader.end();
+  ASSERT_EQ(evidence.messages.size(), 1U);
+  EXPECT_TRUE(evidence.messages.front().amount("total"));
+  ASSERT_EQ(evidence.series.size(), 1U);
+  EXPECT_EQ(evidence.series.front().samples.front().bytes, 512U);
+}
+
+TEST(OomGrammar, OnlySoManyMessagesAreKept) {
+  std::string text;
+  for (int i = 0; i < 300; ++i)
+    text += "CUDA out of memory. Tried to allocate " + std::to_string(i + 1) + ".00 MiB\n";
+  const OomEvidence evidence = oom_evidence(text);
+  EXPECT_EQ(evidence.messages.size(), 256U);
+  EXPECT_EQ(evidence.messages_left, 44U);
+}
+
 TEST(OomGrammar, ManyProcessesAreAllRead) {
   std::string text = "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity "
                      "of 79.11 GiB of which "

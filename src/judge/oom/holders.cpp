@@ -213,9 +213,7 @@ std::string verdict_line(const OomHolders& holders) {
            ". Decide with: gpuvet doctor";
   if (!holders.verdicts.empty()) {
     const OomVerdict& first = holders.verdicts.front();
-    std::string text = first.title;
-    text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
-    return text + ". Mend: " + first.fixes.front();
+    return first.title + ". Mend: " + first.fixes.front();
   }
   const GpuMemory* most = nullptr;
   for (const GpuMemory& memory : holders.gpus)

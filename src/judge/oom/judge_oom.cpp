@@ -113,7 +113,7 @@ struct Builder {
     if (made.cause == nullptr) return std::nullopt;
     made.sureness = finding.sureness;
     finding.fields.emplace("alloc_conf", alloc_conf(tables, message));
-    made.title = filled(made.cause->title, finding.fields).value_or(plain_title(made.cause->title));
+    made.title = filled(made.cause->title, finding.fields).value_or(plain_title(*made.cause));
     made.evidence = std::move(finding.evidence);
     for (const OomFix& fix : made.cause->fixes) {
       if (!applies(fix)) continue;
@@ -122,15 +122,14 @@ struct Builder {
     return made;
   }
 
-  // A title whose numbers are not known: "other processes hold some of the GPU's memory".
-  static std::string plain_title(const std::string& title) {
-    std::string result;
-    for (size_t at = 0; at < title.size();) {
-      const size_t open = title.find('{', at);
-      const size_t close = open == std::string::npos ? open : title.find('}', open);
-      if (close == std::string::npos) return result + title.substr(at);
-      result += title.substr(at, open - at) + "some";
-      at = close + 1;
+  // A title whose numbers are not known.
+  static std::string plain_title(const OomCause& cause) {
+    if (!cause.plain.empty()) return cause.plain;
+    std::string result = cause.title;
+    for (size_t open = result.find('{'); open != std::string::npos; open = result.find('{')) {
+      const size_t close = result.find('}', open);
+      if (close == std::string::npos) break;
+      result.replace(open, close + 1 - open, "some");
     }
     return result;
   }
@@ -173,8 +172,10 @@ void add_notes(const OomEvidence& evidence, const OomTables& tables, OomReport& 
                                   growth.why_not, growth.values));
 }
 
-std::string question_of(const OomReport& report) {
+std::string question_of(const OomReport& report, const OomTables& tables) {
   if (report.verdicts.empty()) return {};
+  const OomTemplate* row = report.message ? template_of(tables, *report.message) : nullptr;
+  if (report.outcome == OomOutcome::open && row && !row->question.empty()) return row->question;
   return report.verdicts.front().cause->measure;
 }
 
@@ -285,13 +286,13 @@ OomReport judge_oom(const OomEvidence& evidence, const OomTables& tables) {
   for (OomFinding& finding : found)
     if (auto verdict = builder.verdict(std::move(finding)))
       report.verdicts.push_back(std::move(*verdict));
-  report.question = question_of(report);
   if (report.verdicts.empty())
     report.outcome = OomOutcome::none;
   else if (report.verdicts.front().sureness == OomSureness::possible)
     report.outcome = OomOutcome::open;
   else
     report.outcome = OomOutcome::found;
+  report.question = question_of(report, tables);
   write_report(evidence, tables, report);
   return report;
 }

@@ -4,11 +4,14 @@
 #include "judge/oom/samples.hpp"
 #include "judge/oom/tables.hpp"
 
+#include <map>
+
 namespace gpuvet {
 namespace {
 
 constexpr size_t kMostMessages = 256;   // kept, different ones
 constexpr size_t kMostAsides = 64;      // kept
+constexpr size_t kMostSeen = 1024;      // texts of messages, to know them again
 constexpr uint64_t kFarLines = 200'000; // that the list of chunks below a message may have
 
 bool same_amounts(const OomMessage& a, const OomMessage& b) {
@@ -35,23 +38,20 @@ struct OomReader::Impl {
   const OomGrammar& grammar;
   OomEvidence evidence;
   OomSamples samples;
-  std::vector<bool> far_of;         // by template: pieces may stand far below
-  std::optional<OomGathering> open; // the message that is being gathered
-  std::optional<size_t> far;        // the message that takes pieces from far below
+  std::vector<bool> far_of;                          // by template: pieces may stand far below
+  std::optional<OomGathering> open;                  // the message that is being gathered
+  std::map<std::string, std::optional<size_t>> seen; // texts that were read; absent: no message
+  std::optional<size_t> far;                         // the message that takes pieces from far below
   uint64_t last = 0;
 
-  // The index of the message, which may be known already; nullopt: it was not kept.
-  std::optional<size_t> keep(OomMessage message) {
+  // The index of the message, which may be known already.
+  size_t keep(OomMessage message) {
     for (size_t i = 0; i < evidence.messages.size(); ++i) {
       OomMessage& known = evidence.messages[i];
       if (!same_amounts(known, message)) continue;
       known.times += message.times;
       known.last_line = message.last_line;
       return i;
-    }
-    if (evidence.messages.size() >= kMostMessages) {
-      ++evidence.messages_left;
-      return std::nullopt;
     }
     samples.take(message);
     evidence.messages.push_back(std::move(message));
@@ -60,11 +60,22 @@ struct OomReader::Impl {
 
   void finish() {
     if (!open) return;
-    auto message = read_message(grammar, *open);
+    OomGathering gathered = std::move(*open);
     open.reset();
-    if (!message) return;
-    const std::optional<size_t> index = keep(std::move(message->first));
-    if (far_of[message->second]) far = index;
+    auto known = seen.find(gathered.text);
+    if (known != seen.end()) { // word for word, as in a loop
+      if (known->second) ++evidence.messages[*known->second].times;
+      return;
+    }
+    if (evidence.messages.size() >= kMostMessages) { // the first ones tell it
+      ++evidence.messages_left;
+      return;
+    }
+    auto message = read_message(grammar, gathered);
+    std::optional<size_t> index;
+    if (message) index = keep(std::move(message->first));
+    if (message && far_of[message->second]) far = index;
+    if (seen.size() < kMostSeen) seen.emplace(std::move(gathered.text), index);
   }
 
   // A line that is something else, and the openings in it void.

@@ -181,16 +181,21 @@ void OomSamples::take(std::string_view line, uint64_t number) {
     const OomSeriesRow& row = grammar_.tables->series[i];
     grammar_.series[i].each(line, [&](size_t, const std::vector<OomGroup>& groups) {
       OomAmount value, total;
+      std::string key = keys_[i];
+      std::optional<double> step;
       bool peak = false;
       for (const OomGroup& group : groups) {
         if (group.name == "peak") peak = true;
+        if (group.name == "key") key = std::string(group.text);
+        if (group.name == "step") step = number_in(group.text);
         if (group.name == "value")
           value = parse_amount(group.text, row.unit, grammar_.tables->units);
         if (group.name == "total")
           total = parse_amount(group.text, row.unit, grammar_.tables->units);
       }
       if (!value || peak || *value > kAbsurdBytes) return;
-      add(row.id, row.what, keys_[i], {0, *value, number}, step_of(line), total.bytes);
+      if (!step) step = step_of(line);
+      add(row.id, row.what, key, {0, *value, number}, step, total.bytes);
     });
   }
 }
