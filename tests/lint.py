@@ -87,7 +87,7 @@ def check_fix(gpuvet, folder, fixed, before, fixable):
             problems.append(f"--diff shows {'something' if done.stdout else 'nothing'}, and "
                             f"{fixable} findings have a fix")
         if not fixable:
-            return problems
+            return problems + [f"{file} can't be mended: nothing has a fix" for file in fixed]
         run(gpuvet, copy, "--fix")  # no terminal, no --yes: nothing may change
         for root, _, files in os.walk(copy):
             for file in files:
@@ -115,9 +115,8 @@ def check_fix(gpuvet, folder, fixed, before, fixable):
     return problems
 
 
-def check(gpuvet, name):
+def check(gpuvet, folder):
     """What the project expects, and what is not so."""
-    folder = os.path.join(HERE, name)
     try:
         wanted, fixed = expected(folder)
         found, fixable = findings(gpuvet, folder)
@@ -158,12 +157,14 @@ def check_examples(gpuvet):
 def main():
     options = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     options.add_argument("--gpuvet", required=True, help="the program under test")
+    options.add_argument("--projects", default=HERE, help="folder of them")
     options.add_argument("names", nargs="*", help="projects; default: all")
     arguments = options.parse_args()
     gpuvet = os.path.abspath(arguments.gpuvet)
-    names = arguments.names or sorted(os.listdir(HERE))
+    names = arguments.names or sorted(os.listdir(arguments.projects))
     with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        outcomes = list(pool.map(lambda name: check(gpuvet, name), names))
+        outcomes = list(pool.map(
+            lambda name: check(gpuvet, os.path.join(arguments.projects, name)), names))
     failed, correct, rules = 0, 0, set()
     for name, (wanted, problems) in zip(names, outcomes):
         correct += not wanted

@@ -180,6 +180,35 @@ def try_completion():
                "completion.py", "--gpuvet", gpuvet)
 
 
+# A linter that finds one thing in every folder, whatever is in it.
+ONE_FINDING = r"""#!/bin/bash
+case "$*" in
+*--json*) echo '{"schema": "gpuvet-lint/1", "errors": [], "files": [{"path": "a.sh", "findings": [
+  {"rule": "separator", "level": "error", "line": 1, "message": "m", "why": "w", "help": "h",
+   "fix": null}]}]}'; exit 1 ;;
+esac
+"""
+
+
+def try_lint():
+    with tempfile.TemporaryDirectory() as root:
+        gpuvet = write(root, "bin/gpuvet", ONE_FINDING, 0o755)
+        projects = os.path.join(root, "projects")
+        write(projects, "as-found/EXPECT", "a.sh:1 separator\n")
+        write(projects, "correct/a.sh", "")
+        write(projects, "other/EXPECT", "a.sh:1 unquoted\n")
+
+        def project(name, says):
+            expect(name, says, "lint.py", "--gpuvet", gpuvet, "--projects", projects, name)
+        project("as-found", None)
+        project("correct", "separator was found and is not expected")
+        project("other", "unquoted was not found")
+        write(projects, "fixed/EXPECT", "a.sh:1 separator\n--- a.sh\nmended\n")
+        project("fixed", "can't be mended")
+        write(projects, "empty/EXPECT", "")
+        project("empty", "expects nothing")
+
+
 def try_release_binary():
     expect("shared libraries beyond glibc's", "needs the shared library libz.so.1",
            "release_binary.py", *find_library("libarchive.so.13"))
@@ -200,6 +229,7 @@ def main():
     try_cases()
     try_docs()
     try_completion()
+    try_lint()
     try_release_binary()
     print("\n".join(failures))
     print(f"{tried} runs of the test tools, {len(failures)} went wrong")
