@@ -243,6 +243,11 @@ TEST(FactView, FollowsFromTheTables) {
                   "torch.runs_on_gpu"),
             "yes");
   EXPECT_EQ(value({}, "torch.runs_on_gpu"), "0 values");
+  EXPECT_EQ(value({{"torch.version", "2.7.0+cu128", "x"}}, "torch.cxx11_abi"), "yes");
+  EXPECT_EQ(value({{"torch.version", "2.6.0+cu126", "x"}}, "torch.cxx11_abi"), "yes");
+  EXPECT_EQ(value({{"torch.version", "2.6.0+cu124", "x"}}, "torch.cxx11_abi"), "no");
+  EXPECT_EQ(value({{"torch.version", "2.2.0+cu118", "x"}}, "torch.cxx11_abi"), "no");
+  EXPECT_EQ(value({{"torch.version", "2.7.0", "x"}}, "torch.cxx11_abi"), "0 values"); // conda?
 }
 
 TEST(FactView, AWheelThatFits) {
