@@ -97,6 +97,17 @@ void read_signature_areas(FactFile& file, SignatureTables& tables) {
     tables.facts.push_back({row.text("name"), row.text("asks"), row.text_if("command")});
     row.end();
   }
+  for (const PackedRow& packed : file.rows("wheel_abi")) {
+    FactRow row(file, packed);
+    WheelAbi abi;
+    abi.first = row.version("first");
+    if (std::string last = row.text_if("last"); !last.empty()) abi.last = parse_version(last);
+    abi.variants = row.list("variants");
+    abi.cxx11 = row.flag("cxx11");
+    abi.source = row.source();
+    row.end();
+    tables.wheel_abis.push_back(std::move(abi));
+  }
 }
 
 void read_causes(FactFile& file, SignatureTables& tables) {

@@ -8,10 +8,12 @@
 // has signatures, candidates, causes and fixes; causes.toml has causes that several areas share.
 #pragma once
 
+#include "base/version.hpp"
 #include "facts/checks.hpp"
 #include "facts/signatures/condition.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -66,6 +68,16 @@ struct AskableFact {
   std::string command; // "nvcc --version"; empty: follows from others
 };
 
+// Which C++ ABI PyTorch's wheels for Linux have: of releases from `first` to `last` (empty: and
+// newer), of these variants ("cu126"; empty: all that no other row names).
+struct WheelAbi {
+  Version first;
+  std::optional<Version> last;
+  std::vector<std::string> variants;
+  bool cxx11 = false;
+  std::string source;
+};
+
 struct SignatureArea {
   std::string id, title;
 };
@@ -73,6 +85,7 @@ struct SignatureArea {
 struct SignatureTables {
   std::vector<SignatureArea> areas;
   std::vector<AskableFact> facts;
+  std::vector<WheelAbi> wheel_abis;  // the first row that fits counts
   std::vector<Signature> signatures; // where several match one line, the first counts
   std::vector<CheckRow> causes;      // area "cause"; asks and log are empty
 };

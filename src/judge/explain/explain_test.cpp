@@ -133,6 +133,43 @@ TEST(Explain, OpenCausesComeWithAQuestion) {
   EXPECT_FALSE(answer.explanation.questions.front().command.empty());
 }
 
+// What the doctor finds here confirms a cause, what he rules out excludes it; what changes from
+// minute to minute excludes nothing.
+TEST(Explain, TheDoctorDecidesWhereTheTextIsFromHere) {
+  auto checks = facts().checks();
+  ASSERT_TRUE(checks);
+  Diagnosis doctor;
+  for (const CheckRow& row : (*checks)->checks) {
+    doctor.checks.emplace_back();
+    doctor.checks.back().row = &row;
+    doctor.checks.back().outcome = not_known("not asked");
+    if (row.id == "libraries-cublas-shadowed") {
+      doctor.checks.back().outcome = fires({"LD_LIBRARY_PATH: /usr/local/cuda/lib64"});
+      doctor.checks.back().title = "cuBLAS of the system is loaded";
+      doctor.checks.back().fixes = {{"unset LD_LIBRARY_PATH", false, Safety::safe}};
+    }
+    if (row.id == "torch-gpu-too-new") doctor.checks.back().outcome = ok("PyTorch has sm_90");
+  }
+  Answered answer = ask("RuntimeError: CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling "
+                        "`cublasCreate(handle)`");
+  ExplainInput input;
+  input.found = answer.finder.get();
+  input.doctor = &doctor;
+  auto made = explain(input, facts());
+  ASSERT_TRUE(made && made->root);
+  const ExplainedMessage& root = made->messages[*made->root];
+  EXPECT_EQ(root.confidence, Confidence::certain);
+  EXPECT_EQ(root.causes[0].row->id, "libraries-cublas-shadowed");
+  ASSERT_FALSE(root.causes[0].fixes.empty());
+  EXPECT_EQ(root.causes[0].fixes[0].text, "unset LD_LIBRARY_PATH");
+  EXPECT_NE(root.causes[0].evidence[0].find("this machine"), std::string::npos);
+  bool excluded = false;
+  for (const PossibleCause& cause : root.excluded)
+    excluded = excluded || cause.row->id == "torch-gpu-too-new";
+  EXPECT_TRUE(excluded);
+  EXPECT_TRUE(made->questions.empty());
+}
+
 TEST(Explain, UnknownTextHasNoCauseAndShowsWhatLooksLikeErrors) {
   Answered answer = ask("hello\nfoo.c:3:1: error: expected ';' before '}' token\nbye");
   EXPECT_FALSE(answer.explanation.root.has_value());
@@ -206,6 +243,11 @@ TEST(FactView, FollowsFromTheTables) {
                   "torch.runs_on_gpu"),
             "yes");
   EXPECT_EQ(value({}, "torch.runs_on_gpu"), "0 values");
+  EXPECT_EQ(value({{"torch.version", "2.7.0+cu128", "x"}}, "torch.cxx11_abi"), "yes");
+  EXPECT_EQ(value({{"torch.version", "2.6.0+cu126", "x"}}, "torch.cxx11_abi"), "yes");
+  EXPECT_EQ(value({{"torch.version", "2.6.0+cu124", "x"}}, "torch.cxx11_abi"), "no");
+  EXPECT_EQ(value({{"torch.version", "2.2.0+cu118", "x"}}, "torch.cxx11_abi"), "no");
+  EXPECT_EQ(value({{"torch.version", "2.7.0", "x"}}, "torch.cxx11_abi"), "0 values"); // conda?
 }
 
 TEST(FactView, AWheelThatFits) {

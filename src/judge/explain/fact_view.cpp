@@ -1,6 +1,7 @@
 #include "judge/explain/fact_view.hpp"
 
 #include "base/text.hpp"
+#include "facts/signatures/signatures.hpp"
 #include "judge/here/python.hpp"
 #include "judge/load/load.hpp"
 
@@ -114,6 +115,7 @@ std::vector<KnownFact> FactView::derived(std::string_view name) const {
   if (name == "gpu.last_branch") return last_branch();
   if (name == "torch.runs_on_gpu") return runs_on_gpu();
   if (name.starts_with("fit.")) return fitting_wheel(name);
+  if (name == "torch.cxx11_abi") return wheel_abi();
   if (name == "driver.branch") {
     for (const KnownFact& driver : of("driver.version"))
       if (auto version = parse_version(driver.value))
@@ -208,6 +210,27 @@ std::vector<KnownFact> FactView::runs_on_gpu() const {
       KnownFact fact = follows("torch.runs_on_gpu", loads(verdict) ? "yes" : "no", from);
       fact.where += fmt::format(" and {}", fact_text(gpu));
       found.push_back(std::move(fact));
+    }
+  }
+  return found;
+}
+
+// Of PyTorch's own wheels, which carry their variant in the version.
+std::vector<KnownFact> FactView::wheel_abi() const {
+  std::vector<KnownFact> found;
+  auto tables = tables_.signatures();
+  if (!tables) return found;
+  for (const KnownFact& torch : of("torch.version")) {
+    std::string variant = local_tag(torch.value);
+    auto release = parse_version(minor_release(torch.value));
+    if (!release || !(variant.starts_with("cu") || variant == "cpu" || variant == "xpu")) continue;
+    for (const WheelAbi& row : (*tables)->wheel_abis) {
+      bool fits = *release >= row.first && (!row.last || *release <= *row.last) &&
+                  (row.variants.empty() || std::find(row.variants.begin(), row.variants.end(),
+                                                     variant) != row.variants.end());
+      if (!fits) continue;
+      found.push_back(follows("torch.cxx11_abi", row.cxx11 ? "yes" : "no", torch));
+      break;
     }
   }
   return found;

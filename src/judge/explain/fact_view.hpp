@@ -28,6 +28,7 @@ class FactView {
   //   gpu.last_branch            the last driver branch for gpu.capability; "none": all newer ones
   //   torch.cuda                 of torch.version: "12.1" of "2.1.0+cu121", "none" of "+cpu"
   //   torch.runs_on_gpu          "yes", "no": torch.archs, else the released wheel's, on the GPU
+  //   torch.cxx11_abi            "yes", "no": of a wheel of PyTorch's own, by torch.version
   //   fit.torch, fit.torch_variant   "2.6", "cu118": a released wheel of PyTorch that runs on the
   //                              driver and the GPUs, of torch.version's release where there is one
   std::vector<KnownFact> of(std::string_view name) const;
@@ -39,6 +40,7 @@ class FactView {
   std::vector<KnownFact> nvcc_limit(bool highest) const;
   std::vector<KnownFact> last_branch() const;
   std::vector<KnownFact> runs_on_gpu() const;
+  std::vector<KnownFact> wheel_abi() const;
   std::vector<KnownFact> fitting_wheel(std::string_view name) const;
 
   std::map<std::string, std::vector<KnownFact>, std::less<>> facts_;

@@ -2,8 +2,8 @@
 
 #include "judge/ldd/cuda_names.hpp"
 
+#include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstdlib>
 #include <cxxabi.h>
 #include <memory>
@@ -74,7 +74,7 @@ Scan scan_name(std::string_view name) {
     } else if (size_t end = c == 'S' || c == 'T' ? reference_end(name, at) : 0; end != 0) {
       ++scan.references;
       at = end;
-    } else if (c == 'L' && at + 2 < name.size() && std::islower(name[at + 1]) != 0) {
+    } else if (c == 'L' && at + 2 < name.size() && name[at + 1] >= 'a' && name[at + 1] <= 'z') {
       at = std::min(name.find('E', at), name.size()); // a literal: "Lj128E"
     } else if (c == 'A' && at + 1 < name.size() && is_digit(name[at + 1])) {
       at = std::min(name.find('_', at), name.size()); // an array: "A10_c"
