@@ -218,10 +218,8 @@ TEST(Convert, TheSameTargetsInOtherWords) {
 TEST(Convert, SaysWhatCannotBeExpressed) {
   EXPECT_EQ(converted("cmake", "pytorch", "90-virtual"),
             "error: PyTorch (and extensions) cannot say PTX without machine code (9.0)");
-  EXPECT_EQ(
-      converted("cmake", "pytorch", "120f-real"),
-      "error: PyTorch (and extensions) cannot say sm_120f: another PyTorch release may take it; "
-      "NVCC_APPEND_FLAGS=-gencode... adds it behind PyTorch's back");
+  EXPECT_EQ(converted("cmake", "pytorch", "120f-real"),
+            "error: PyTorch (and extensions) cannot say sm_120f: it does not take the suffix f");
   EXPECT_EQ(converted("cmake", "spack", "80-real;90"),
             "error: Spack always adds PTX: machine code alone cannot be said (80)");
   EXPECT_EQ(converted("cmake", "nvcc-arch", "80-real;90"),

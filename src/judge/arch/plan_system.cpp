@@ -72,7 +72,7 @@ std::vector<std::string> ways_out(const ArchSystem& system, const LoadDevice& de
   std::string releases = releases_for(system, {sass_code({device.sm, 0})}, context);
   if (context.release && !releases.empty())
     ways.push_back(fmt::format("{} take {}", releases, cc_name(device.sm)));
-  if (!system.otherwise.empty()) ways.push_back(system.otherwise);
+  if (ways.empty() && !system.otherwise.empty()) ways.push_back(system.otherwise);
   return ways;
 }
 

@@ -46,7 +46,11 @@ Result<ArchEntry> entry_for(const ArchSystem& system, const Code& code,
   }
   if (!accepts(system, entry.value, context)) {
     Error error = cannot(system, code_name(code));
-    if (!system.otherwise.empty()) error.what += ": " + system.otherwise;
+    char suffix = entry.value.suffix;
+    if (suffix && system.suffixes.find(suffix) == std::string::npos)
+      error.what += fmt::format(": it does not take the suffix {}", std::string(1, suffix));
+    else if (!system.otherwise.empty())
+      error.what += ": " + system.otherwise;
     return tl::unexpected(error);
   }
   return entry;

@@ -30,8 +30,8 @@ NVCC = "/usr/local/cuda/bin/nvcc"
 
 PAGE = """# Agreement of `gpuvet arch` with compilers, CMake and PyTorch
 
-Written by `tests/real/arch/run.py --write-docs` (`make test-real`) on {date} with {gpuvet}. Every tool is
-a real one from PyPI, pinned in `tests/real/arch/tools.txt`; CMake configures with {nvcc}.
+Written by `tests/real/arch/run.py --write-docs` (`make test-real`) on {date} with {gpuvet}. Every
+tool is a real one from PyPI, pinned in `tests/real/arch/tools.txt`; CMake configures with {nvcc}.
 
 - *targets*: each target of gpuvet's tables, asked of ptxas (a kernel of one instruction is compiled) and
   of nvcc where the wheel has it: taken or refused as the tables say.
@@ -41,6 +41,12 @@ a real one from PyPI, pinned in `tests/real/arch/tools.txt`; CMake configures wi
   or both refuse.
 - *check*: values that CMake refuses or passes on, the suffix `f` among them.
 - *FindCUDA*: `cuda_select_nvcc_arch_flags` of that CMake.
+- *printed lines*: the lines for every build system, pasted into bash, dash, zsh and fish with stand-ins for
+  the programs, and read as JSON and YAML: the planned value arrives.
+
+CMake gets each value as a library's `CUDA_ARCHITECTURES`, the last planned one also as `CMAKE_CUDA_ARCHITECTURES`,
+which is what it checks. The wheels for CUDA 11 and 12 have ptxas but no nvcc. PowerShell and cmd are not
+tried.
 
 **{asked} questions, {differ} answered differently, {skipped} tools not to be had.**
 
