@@ -149,6 +149,15 @@ TEST(FactsInText, DemandsAreNoFacts) {
            "supports CUDA 11.8 and 12.1",
            "it worked on an RTX 4090 with torch 2.2.0 before",
            "PyTorch version: N/A",
+           "[GCC 9.4.0] on linux",
+           "ROCM used to build PyTorch: 6.2.41133-dd7f95766",
+           "PyTorch 7.5 is how it spells the capability",
+           "The fix was released in vllm 0.4.1.",
+           "After upgrading from torch 2.0.1 to torch 2.1.0 the error appears.",
+           "tensor on device cuda:8 and model on CUDA:10",
+           "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; "
+           "23.65 "
+           "GiB total capacity; 21.00 GiB already allocated)",
            "Nvidia driver version: Could not collect",
            "CUDA runtime version: Could not collect",
            "cuDNN version: Could not collect",
