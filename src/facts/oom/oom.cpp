@@ -122,6 +122,12 @@ void read_words(FactFile& file, OomTables& tables) {
     row.end();
     tables.types.push_back(std::move(made));
   }
+  for (const PackedRow& packed : file.rows("shared")) {
+    FactRow row(file, packed);
+    tables.shared.push_back(
+        {row.text("name"), row.count("least_gib"), row.count("most_gib"), row.source()});
+    row.end();
+  }
   for (const PackedRow& packed : file.rows("variable")) {
     FactRow row(file, packed);
     OomVariable made;

@@ -108,6 +108,13 @@ struct OomVariable {
   std::string name, formerly, since, framework, source;
 };
 
+// A GPU whose memory is the machine's too, known by the size that it reports.
+struct OomShared {
+  std::string name;
+  uint32_t least_gib = 0, most_gib = 0;
+  std::string source;
+};
+
 struct OomTables {
   std::vector<OomTemplate> templates; // in the order in which they are tried
   std::vector<OomField> fields;
@@ -119,6 +126,7 @@ struct OomTables {
   std::vector<OomType> types;
   std::vector<OomCause> causes;
   std::vector<OomVariable> variables;
+  std::vector<OomShared> shared;
 };
 
 // Every literal of the rows, each once: only lines that hold one need to be read.

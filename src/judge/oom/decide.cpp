@@ -133,7 +133,8 @@ std::vector<OomFinding> decide_budget(const OomMessage& message, const OomTempla
 }
 
 // vLLM before it loads anything: what is not free belongs to somebody else, a context apart.
-std::vector<OomFinding> decide_startup(const OomMessage& message, const OomTemplate& row) {
+std::vector<OomFinding> decide_startup(const OomMessage& message, const OomTemplate& row,
+                                       const OomTables& tables) {
   constexpr double kOwnAtMost = 2 * kGiB, kOwnShare = 0.1; // of the GPU, that this process may hold
   const OomBytes free = bytes_of(message, "free"), total = bytes_of(message, "total");
   const OomBytes requested = bytes_of(message, "requested");
@@ -156,12 +157,21 @@ std::vector<OomFinding> decide_startup(const OomMessage& message, const OomTempl
   if (requested) finding.fields["requested"] = size_text(*requested);
   const bool others = taken > std::max(kOwnAtMost, kOwnShare * *total);
   finding.cause = others ? "neighbour-process" : "startup-share";
+  for (const OomShared& gpu : tables.shared)
+    if (others && *total >= gpu.least_gib * kGiB && *total <= gpu.most_gib * kGiB) {
+      finding.sureness = OomSureness::possible;
+      OomFinding cache = finding;
+      cache.cause = "page-cache";
+      cache.fields["gpu"] = gpu.name;
+      return {cache, finding};
+    }
   return {finding};
 }
 
 } // namespace
 
-std::vector<OomFinding> decide(const OomMessage& message, const OomTemplate& row) {
+std::vector<OomFinding> decide(const OomMessage& message, const OomTemplate& row,
+                               const OomTables& tables) {
   switch (row.kind) {
   case OomKind::device:
     return decide_device(message, row);
@@ -170,7 +180,7 @@ std::vector<OomFinding> decide(const OomMessage& message, const OomTemplate& row
   case OomKind::budget:
     return decide_budget(message, row);
   case OomKind::startup:
-    return decide_startup(message, row);
+    return decide_startup(message, row, tables);
   case OomKind::bare:
   case OomKind::disguised:
     break;

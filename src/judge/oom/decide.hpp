@@ -17,7 +17,8 @@ struct OomFinding {
 };
 
 // Best first; the first that is certain ends the search, what was found before it stays behind it.
-std::vector<OomFinding> decide(const OomMessage& message, const OomTemplate& row);
+std::vector<OomFinding> decide(const OomMessage& message, const OomTemplate& row,
+                               const OomTables& tables);
 
 // Of a table of memory_summary() alone.
 std::vector<OomFinding> decide(const OomTable& table);

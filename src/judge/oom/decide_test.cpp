@@ -452,6 +452,11 @@ TEST(OomDecide, Vllm) {
                      "(0.95, 76.00 GiB).";
   EXPECT_EQ(conclusion(fmt::format(fmt::runtime(head), "40.00")), "certain neighbour-process");
   EXPECT_EQ(conclusion(fmt::format(fmt::runtime(head), "75.50")), "certain startup-share");
+  // seen on a DGX Spark: the page cache counts as taken there
+  EXPECT_EQ(
+      conclusion("Free memory on device (61.05/119.7 GiB) on startup is less than desired GPU "
+                 "memory utilization (0.52, 62.24 GiB)"),
+      "possible page-cache, possible neighbour-process");
   EXPECT_EQ(conclusion("To serve at least one request with the model's max seq len (2048), 0.28 "
                        "GiB KV cache is needed, which "
                        "is larger than the available KV cache memory (0.17 GiB)."),

@@ -273,7 +273,8 @@ OomReport judge_oom(const OomEvidence& evidence, const OomTables& tables) {
     report.growth.push_back(judge_growth(series, total));
 
   std::vector<OomFinding> found;
-  if (report.message) found = decide(*report.message, *template_of(tables, *report.message));
+  if (report.message)
+    found = decide(*report.message, *template_of(tables, *report.message), tables);
   if (!report.message || found.empty())
     for (const OomTable& table : evidence.tables)
       if (found.empty()) found = decide(table);
