@@ -121,6 +121,7 @@ std::string log_json(const BuildLog& log, const LogVerdict& verdict, const Repor
     set(item, "capability", json_of(cc_name(one.device.sm)));
     set(item, "commands", json_of(one.commands));
     set(item, "commands_with_code", json_of(one.serving));
+    set(item, "commands_unknown", json_of(one.unsure));
     set(item, "reason", one.reason.empty() ? Json{} : json_of(one.reason));
     gpus.items.push_back(std::move(item));
   }
@@ -163,8 +164,9 @@ int run_log(const LogOptions& options, Context& context) {
     add_served(report, *verdict);
     fmt::print("{}", render_terminal(report, {context.out.colour, context.out.width}));
   }
-  bool unanswered = std::any_of(verdict->devices.begin(), verdict->devices.end(),
-                                [](const LogDevice& one) { return one.commands == 0; });
+  bool unanswered =
+      std::any_of(verdict->devices.begin(), verdict->devices.end(),
+                  [](const LogDevice& one) { return one.commands == 0 || one.unsure > 0; });
   if (report.state == State::fault) return exit_code::falls_short;
   return report.state == State::unknown || unanswered ? exit_code::usage : exit_code::ok;
 }

@@ -17,7 +17,7 @@ struct Command {
   std::vector<LoggedTarget> targets;
   std::vector<std::string> codes; // of -code
   std::string arch, word, compiler;
-  bool names_any = false;
+  bool names_any = false, all_ptx = false;
 };
 
 std::string_view program(std::string_view word) {
@@ -84,6 +84,13 @@ void take_option(Command& command, const std::vector<std::string>& words, size_t
     command.compiler = "clang -cc1"; // a step for one target
     return add_target(command, value);
   }
+  if (std::string_view value = value_of(words, i, "--cuda-include-ptx"); !value.empty()) {
+    if (value == "all")
+      command.all_ptx = true;
+    else if (value.starts_with("sm_"))
+      add_target(command, "compute_" + std::string(value.substr(3)));
+    return;
+  }
   for (std::string_view name : {"--cuda-gpu-arch", "--offload-arch"})
     if (std::string_view value = value_of(words, i, name); !value.empty()) {
       command.names_any = true;
@@ -104,6 +111,9 @@ void finish_command(Command& command) {
   }
   for (const std::string& code : command.codes)
     add_target(command, code);
+  if (command.all_ptx)
+    for (size_t i = 0, count = command.targets.size(); i < count; ++i)
+      command.targets.push_back({command.targets[i].target, true});
   std::sort(command.targets.begin(), command.targets.end());
   command.targets.erase(std::unique(command.targets.begin(), command.targets.end()),
                         command.targets.end());

@@ -61,6 +61,10 @@ TEST(BuildLog, Clang) {
   EXPECT_EQ(sets("clang++ --cuda-gpu-arch=sm_70 --offload-arch=sm_80 -c a.cu\n"
                  "clang++ --offload-arch=gfx90a -c a.hip\n"),
             (Lines{"clang sm_70 sm_80 x1 @1"}));
+  EXPECT_EQ(
+      sets("clang++ --cuda-gpu-arch=sm_70 --cuda-include-ptx=all -c a.cu\n"
+           "clang++ --cuda-gpu-arch=sm_70 --cuda-gpu-arch=sm_80 --cuda-include-ptx=sm_80 b.cu\n"),
+      (Lines{"clang sm_70 compute_70 x1 @1", "clang sm_70 sm_80 compute_80 x1 @2"}));
   // clang -v shows a step for each target.
   EXPECT_EQ(sets("\"/usr/bin/clang\" -cc1 -triple nvptx64-nvidia-cuda -target-cpu sm_70 a.cu\n"
                  "\"/usr/bin/clang\" -cc1 -triple nvptx64-nvidia-cuda -target-cpu sm_80 a.cu\n"

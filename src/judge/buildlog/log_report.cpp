@@ -1,6 +1,7 @@
 #include "judge/buildlog/log_report.hpp"
 
 #include "base/text.hpp"
+#include "judge/lint/code_image.hpp"
 #include "judge/lint/entries.hpp"
 
 #include <fmt/core.h>
@@ -71,15 +72,20 @@ void compare(LogVerdict& verdict, const std::vector<LoggedTarget>& asked) {
     if (!holds(asked, one)) verdict.extra.push_back(one);
 }
 
-Container container_of(const LoggedSet& set) {
+// With `all_ptx`: what clang makes where it embeds PTX beside the machine code. Its old driver does
+// so by default, its new one only with --cuda-include-ptx.
+Container container_of(const LoggedSet& set, bool all_ptx, const LoadRules& rules) {
   Container container;
   for (const LoggedTarget& one : set.targets) {
-    Image image;
-    image.kind = one.ptx ? ImageKind::ptx : ImageKind::cubin;
-    image.target = one.target;
-    container.images.push_back(image);
+    container.images.push_back(code_image(one.target, one.ptx, rules));
+    if (all_ptx && !one.ptx) container.images.push_back(code_image(one.target, true, rules));
   }
   return container;
+}
+
+LoadVerdict verdict_of(const LoggedSet& set, bool all_ptx, const LoadDevice& device,
+                       const LoadRules& rules) {
+  return load_container(container_of(set, all_ptx, rules), device, nullptr, {}, rules);
 }
 
 LogDevice judge_device(const LoadDevice& device, const std::vector<LoggedSet>& sets,
@@ -89,9 +95,11 @@ LogDevice judge_device(const LoadDevice& device, const std::vector<LoggedSet>& s
   for (const LoggedSet& set : sets) {
     if (set.targets.empty()) continue; // a default or a word: not known
     made.commands += set.commands;
-    LoadVerdict verdict = load_container(container_of(set), device, nullptr, {}, rules);
+    LoadVerdict verdict = verdict_of(set, false, device, rules);
     if (loads(verdict)) {
       made.serving += set.commands;
+    } else if (set.compiler.starts_with("clang") && loads(verdict_of(set, true, device, rules))) {
+      made.unsure += set.commands;
     } else if (made.reason.empty()) {
       made.reason = verdict.reason;
       made.without = set;
@@ -138,14 +146,15 @@ Table table_of(const LogVerdict& verdict) {
 
 void add_devices(Report& report, const LogVerdict& verdict) {
   for (const LogDevice& one : verdict.devices) {
-    if (one.serving == one.commands) continue;
+    uint64_t failing = one.commands - one.serving - one.unsure;
+    if (failing == 0) continue;
     Finding finding;
     finding.id = "gpu-not-served";
     finding.state = State::fault;
-    finding.title = one.serving == 0
+    finding.title = failing == one.commands
                         ? fmt::format("nothing that was made runs on {}", one.device.name)
-                        : fmt::format("what {} of {} commands made does not run on {}",
-                                      one.commands - one.serving, one.commands, one.device.name);
+                        : fmt::format("what {} of {} commands made does not run on {}", failing,
+                                      one.commands, one.device.name);
     finding.evidence.push_back(fmt::format("line {}: {} makes {}", one.without.first_line,
                                            one.without.compiler,
                                            target_names(one.without.targets)));
@@ -203,6 +212,12 @@ void add_notes(Report& report, const BuildLog& log, const LogVerdict& verdict) {
   }
   for (const LoggedRemark& one : log.detected)
     report.notes.push_back(fmt::format("line {}: {}", one.line, one.text));
+  for (const LogDevice& one : verdict.devices)
+    if (one.unsure > 0)
+      report.notes.push_back(fmt::format(
+          "unknown for {}: {} of {} commands serve it only if clang embedded PTX, which depends on "
+          "its version; gpuvet scan tells from the product",
+          one.device.name, one.unsure, one.commands));
   uint64_t shown = 0;
   for (const LoggedSet& set : log.sets)
     shown += set.commands;

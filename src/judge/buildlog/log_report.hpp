@@ -16,8 +16,10 @@ struct LogAsked {
 struct LogDevice {
   LoadDevice device;
   uint64_t commands = 0, serving = 0; // those that name targets; of them, with code for it
-  std::string reason;                 // why the first of the others has none
-  LoggedSet without;                  // that first one
+  uint64_t unsure =
+      0; // of the others: would serve it if clang embeds PTX, which its version decides
+  std::string reason; // why the first of the others has none
+  LoggedSet without;  // that first one
 };
 
 struct LogVerdict {

@@ -1,5 +1,6 @@
 // What the architectures mean for the toolkit that compiles and for the GPUs that run the product.
 #include "base/text.hpp"
+#include "judge/lint/code_image.hpp"
 #include "judge/lint/parts.hpp"
 
 #include <fmt/core.h>
@@ -57,16 +58,8 @@ LoadVerdict verdict_for(const std::vector<CodeTarget>& targets, const LoadDevice
                         const LoadRules& rules) {
   Container container;
   for (const CodeTarget& target : targets) {
-    Image image;
-    image.target = target.target;
-    if (target.sass) {
-      image.kind = ImageKind::cubin;
-      container.images.push_back(image);
-    }
-    if (target.ptx) {
-      image.kind = ImageKind::ptx;
-      container.images.push_back(image);
-    }
+    if (target.sass) container.images.push_back(code_image(target.target, false, rules));
+    if (target.ptx) container.images.push_back(code_image(target.target, true, rules));
   }
   return load_container(container, device, nullptr, {}, rules);
 }
