@@ -152,23 +152,6 @@ void weigh(BuildFit& fit, const Judged& judged) {
   fit.fit = certain(judged.obstacle) ? Fit::no : Fit::unknown;
 }
 
-// The least driver over all devices, as for a file with this code.
-void add_needs(BuildFit& fit, const PickQuery& query, const LoadRules& rules) {
-  BuildCuda cuda = cuda_of(*fit.build);
-  std::optional<IsaRange> isas = isa_range(*fit.build, query.tables, rules);
-  if (!cuda.version || !isas) return;
-  Binary binary;
-  binary.containers.push_back(container_of(*fit.build, isas->high));
-  binary.toolkit = known(*cuda.version, "release");
-  for (const LoadDevice& device : query.devices) {
-    FileVerdict verdict = judge_file(binary, device, nullptr, {}, rules);
-    auto least = parse_version(verdict.needs_driver), now = parse_version(fit.needs_driver);
-    if (!least || (now && *now >= *least)) continue;
-    fit.needs_driver = verdict.needs_driver;
-    fit.needs_driver_why = verdict.needs_driver_why;
-  }
-}
-
 } // namespace
 
 BuildCuda cuda_of(const FrameworkBuild& build) {
@@ -263,8 +246,23 @@ BuildFit judge_build(const FrameworkBuild& build, const PickQuery& query, const 
     fit.minor_compatibility = fit.cuda > *driver->cuda;
   if (auto isas = isa_range(build, query.tables, rules); isas && isas->low == isas->high)
     fit.ptx_isa = isas->high;
-  if (fit.fit != Fit::no) add_needs(fit, query, rules);
   return fit;
+}
+
+void add_needed_driver(BuildFit& fit, const PickQuery& query, const LoadRules& rules) {
+  BuildCuda cuda = cuda_of(*fit.build);
+  std::optional<IsaRange> isas = isa_range(*fit.build, query.tables, rules);
+  if (!cuda.version || !isas) return;
+  Binary binary;
+  binary.containers.push_back(container_of(*fit.build, isas->high));
+  binary.toolkit = known(*cuda.version, "release");
+  for (const LoadDevice& device : query.devices) {
+    FileVerdict verdict = judge_file(binary, device, nullptr, {}, rules);
+    auto least = parse_version(verdict.needs_driver), now = parse_version(fit.needs_driver);
+    if (!least || (now && *now >= *least)) continue;
+    fit.needs_driver = verdict.needs_driver;
+    fit.needs_driver_why = verdict.needs_driver_why;
+  }
 }
 
 } // namespace gpuvet

@@ -89,4 +89,7 @@ PythonAnswer python_in(std::string_view range, const Version& python);
 
 BuildFit judge_build(const FrameworkBuild& build, const PickQuery& query, const LoadRules& rules);
 
+// Fills needs_driver: the least driver over all devices, as for a file with this code.
+void add_needed_driver(BuildFit& fit, const PickQuery& query, const LoadRules& rules);
+
 } // namespace gpuvet

@@ -114,6 +114,8 @@ Result<Pick> pick_framework(const Facts& facts, const FrameworkName& framework,
   PickQuery asked = query;
   asked.tables = *tables;
   pick.builds = judge_builds(**builds, framework.framework, asked, **rules);
+  for (BuildFit& fit : pick.builds)
+    if (fit.fit != Fit::no) add_needed_driver(fit, asked, **rules);
   pick.best = newest_fitting(pick.builds);
   if (pick.best >= 0)
     pick.install = install_line(*pick.builds[static_cast<size_t>(pick.best)].build, **tables);

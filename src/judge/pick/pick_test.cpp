@@ -293,21 +293,23 @@ TEST(Pick, NewestFitsAndNothingNewerDoes) {
           if (few) continue; // many rows, and the same rules
           PickQuery now = query(sm, std::to_string(branch.branch));
           now.platforms = platform.builds;
-          Pick pick = picked(name.framework, now);
+          std::vector<BuildFit> fits = judge_builds(builds(), name.framework, now, rules());
+          int newest = newest_fitting(fits);
           ++asked;
-          for (size_t i = 0; i < pick.builds.size(); ++i) {
-            const BuildFit& fit = pick.builds[i];
+          for (const BuildFit& fit : fits) {
             Fit truth = verdict_of(fit, now.devices[0], now.driver->driver);
             ASSERT_EQ(fit.fit, truth)
                 << name.framework << " " << fit.build->version << " " << fit.build->variant
                 << " on " << cc_name(sm) << " with " << branch.branch << ": " << fit.why;
-            bool newer = pick.best < 0 || fit.version > best(pick).version;
+            bool newer = newest < 0 || fit.version > fits[static_cast<size_t>(newest)].version;
             ASSERT_FALSE(newer && truth == Fit::fits);
             ASSERT_TRUE(truth == Fit::fits || !fit.why.empty());
           }
-          if (pick.best < 0) continue;
+          if (newest < 0) continue;
           ++found;
-          ASSERT_EQ(verdict_of(best(pick), now.devices[0], now.driver->driver), Fit::fits);
+          ASSERT_EQ(
+              verdict_of(fits[static_cast<size_t>(newest)], now.devices[0], now.driver->driver),
+              Fit::fits);
         }
   EXPECT_GT(asked, 5000u);
   EXPECT_GT(found, 1000u);
