@@ -31,10 +31,6 @@ CodeSet normalised(CodeSet codes) {
   return codes;
 }
 
-bool holds(const CodeSet& codes, const Code& code) {
-  return std::binary_search(codes.begin(), codes.end(), code);
-}
-
 std::string code_name(const Code& code) {
   if (code.ptx) return "PTX of " + compute_name(code.target);
   if (code.from == code.target) return sm_name(code.target);

@@ -29,7 +29,6 @@ Code sass_code(Target target, Target from); // from a family (f), the code is fo
 Code ptx_code(Target target);
 
 CodeSet normalised(CodeSet codes);
-bool holds(const CodeSet& codes, const Code& code);
 
 // "sm_86", "compute_90 (PTX)", "sm_86 from compute_80".
 std::string code_name(const Code& code);

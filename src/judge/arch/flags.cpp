@@ -150,7 +150,7 @@ Result<CodeSet> read_flags(const ArchSystem& system, std::string_view value,
   std::vector<std::string> names;
   std::vector<std::string> words = shell_words(value);
   for (size_t i = 0; i < words.size(); ++i) {
-    const std::string word = words[i];
+    const std::string& word = words[i];
     auto flag = flag_of(word);
     if (!flag) return tl::unexpected(bad(system, word, "is not a flag that chooses targets"));
     size_t equals = word.find('=');
