@@ -1,8 +1,8 @@
 #include "facts/facts.hpp"
 
+#include "facts/arch/arch.hpp"
 #include "facts/lint/lint.hpp"
 #include "facts/oom/oom.hpp"
-#include "facts/arch/arch.hpp"
 #include "facts/packed.hpp"
 #include "facts/pick/pick.hpp"
 #include "facts/readers.hpp"

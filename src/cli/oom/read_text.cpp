@@ -64,8 +64,9 @@ Result<OomEvidence> read_one(int fd, const std::string& name, const OomGrammar& 
   if (S_ISDIR(status.st_mode)) return fail("this is a folder; name a log", name);
   Progress progress(err, "reading " + name, sized ? static_cast<uint64_t>(status.st_size) : 0);
   OomReader reader(grammar);
-  LogText text(literals,
-               [&](const PlainLine& line) { reader.take(line.text, line.number, line.has_literal); });
+  LogText text(literals, [&](const PlainLine& line) {
+    reader.take(line.text, line.number, line.has_literal);
+  });
   RawLines raw(reader);
   std::string piece(kPiece, '\0');
   std::optional<bool> poll;
