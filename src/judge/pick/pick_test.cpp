@@ -239,16 +239,17 @@ TEST(Pick, OldWheelsNameTheirVariant) {
 // The container of a row, built here once more so that a mistake there does not hide itself.
 Container code_of(const FrameworkBuild& row, const Version& isa) {
   Container code;
-  for (Target target : row.sass) {
-    Image image = testing::image(sm_name(target));
-    code.images.push_back(image);
-  }
-  for (Target target : row.ptx) {
-    Image image = testing::image(compute_name(target));
+  auto add = [&](ImageKind kind, Target target) {
+    Image& image = code.images.emplace_back();
+    image.kind = kind;
+    image.target = target;
     image.version_major = static_cast<uint16_t>(isa.major());
     image.version_minor = static_cast<uint16_t>(isa.minor());
-    code.images.push_back(image);
-  }
+  };
+  for (Target target : row.sass)
+    add(ImageKind::cubin, target);
+  for (Target target : row.ptx)
+    add(ImageKind::ptx, target);
   return code;
 }
 
@@ -266,7 +267,9 @@ Fit verdict_of(const BuildFit& fit, const LoadDevice& gpu, const LoadDriver& dri
   std::optional<IsaRange> isas = isa_range(row, &tables(), rules());
   if (row.confidence == "low" || !isas) return Fit::unknown;
   LoadVerdict high = load_container(code_of(row, isas->high), gpu, &driver, {}, rules());
-  LoadVerdict low = load_container(code_of(row, isas->low), gpu, &driver, {}, rules());
+  LoadVerdict low = isas->low == isas->high
+                        ? high
+                        : load_container(code_of(row, isas->low), gpu, &driver, {}, rules());
   // What only PTX carries to a GPU that is newer than the build's CUDA leaves the libraries open.
   for (const SassRange& range : rules().sass_ranges)
     if (range.target == Target{gpu.sm, 0} && high.outcome == LoadOutcome::jit &&
