@@ -6,6 +6,7 @@
 #include "judge/explain/explain_report.hpp"
 #include "judge/texts/facts_in_text.hpp"
 #include "judge/texts/known_facts.hpp"
+#include "judge/texts/machine_of_text.hpp"
 #include "render/terminal.hpp"
 
 #include <fmt/core.h>
@@ -183,7 +184,9 @@ std::optional<Error> ask_machines(const ExplainOptions& options, const Facts& fa
     input.doctor = &asked.doctor;
   }
   if (input.text_facts.empty()) return std::nullopt;
-  auto diagnosis = diagnose(text.machine(), facts, areas);
+  Machine told = text.machine();
+  if (auto added = add_capabilities(told, facts); !added) return added.error();
+  auto diagnosis = diagnose(told, facts, areas);
   if (!diagnosis) return diagnosis.error();
   asked.text_machine = std::move(*diagnosis);
   input.text_machine = &asked.text_machine;
