@@ -3,13 +3,6 @@
 #include "formats/json_write.hpp"
 
 namespace gpuvet {
-namespace {
-
-Json text_or_null(const std::string& text) {
-  return text.empty() ? Json{} : json_of(text);
-}
-
-} // namespace
 
 std::string diff_json(const MachineDiff& diff, const std::string& before,
                       const std::string& after) {
@@ -18,8 +11,8 @@ std::string diff_json(const MachineDiff& diff, const std::string& before,
     Json json = json_object();
     set(json, "id", json_of(change.id));
     set(json, "subject", json_of(change.subject));
-    set(json, "before", text_or_null(change.before));
-    set(json, "after", text_or_null(change.after));
+    set(json, "before", json_or_null(change.before));
+    set(json, "after", json_or_null(change.after));
     changes.items.push_back(std::move(json));
   }
   Json not_compared = json_list();

@@ -182,6 +182,17 @@ Json json_of(double value) {
   return json;
 }
 
+Json json_of(const std::vector<std::string>& texts) {
+  Json json = json_list();
+  for (const std::string& text : texts)
+    json.items.push_back(json_of(text));
+  return json;
+}
+
+Json json_or_null(std::string_view text) {
+  return text.empty() ? Json{} : json_of(text);
+}
+
 Json json_list() {
   Json json;
   json.kind = Json::Kind::list;

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace gpuvet {
 
@@ -15,6 +16,8 @@ Json json_of(bool value);
 Json json_of(uint64_t value);
 Json json_of(int64_t value);
 Json json_of(double value);
+Json json_of(const std::vector<std::string>& texts);
+Json json_or_null(std::string_view text); // null where it is empty
 Json json_list();
 Json json_object();
 void set(Json& object, std::string key, Json value);

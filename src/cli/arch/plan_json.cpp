@@ -7,17 +7,6 @@
 namespace gpuvet {
 namespace {
 
-Json text_or_null(const std::string& text) {
-  return text.empty() ? Json{} : json_of(std::string_view(text));
-}
-
-Json texts(const std::vector<std::string>& list) {
-  Json json = json_list();
-  for (const std::string& text : list)
-    json.items.push_back(json_of(std::string_view(text)));
-  return json;
-}
-
 Json code_json(const Code& code) {
   Json json = json_object();
   set(json, "kind", json_of(code.ptx ? "ptx" : "sass"));
@@ -39,7 +28,7 @@ Json shortcomings_json(const std::vector<Shortcoming>& shortcomings) {
   for (const Shortcoming& shortcoming : shortcomings) {
     Json one = json_object();
     set(one, "what", json_of(std::string_view(shortcoming.what)));
-    set(one, "fixes", texts(shortcoming.fixes));
+    set(one, "fixes", json_of(shortcoming.fixes));
     json.items.push_back(std::move(one));
   }
   return json;
@@ -53,7 +42,7 @@ Json runs_json(const std::vector<PlannedRun>& runs, const PlanRequest& request) 
     set(one, "capability", json_of(std::string_view(cc_name(request.devices[i].sm))));
     set(one, "runs", json_of(std::string_view(run_text(runs[i]))));
     set(one, "loads", runs[i].code ? code_json(*runs[i].code) : Json{});
-    set(one, "reason", text_or_null(runs[i].code ? "" : runs[i].verdict.reason));
+    set(one, "reason", json_or_null(runs[i].code ? "" : runs[i].verdict.reason));
     json.items.push_back(std::move(one));
   }
   return json;
@@ -66,7 +55,7 @@ Json entries_json(const Plan& plan, const PlanRequest& request, const PlannedSiz
     set(one, "for", json_of(std::string_view(entry_purpose(plan, request, plan.codes[i]))));
     const PlannedSize* size = sizes ? &sizes->entries[i] : nullptr;
     set(one, "bytes", size && size->bytes ? json_of(*size->bytes) : Json{});
-    set(one, "bytes_as", size ? text_or_null(size->like) : Json{});
+    set(one, "bytes_as", size ? json_or_null(size->like) : Json{});
     json.items.push_back(std::move(one));
   }
   return json;
@@ -76,16 +65,16 @@ Json system_json(const SystemPlan& made, const PlanRequest& request, Shell shell
   Json json = json_object();
   set(json, "id", json_of(std::string_view(made.system->id)));
   set(json, "tool", json_of(std::string_view(made.system->tool)));
-  set(json, "value", text_or_null(made.value));
+  set(json, "value", json_or_null(made.value));
   std::vector<std::string> lines;
   if (!made.value.empty())
     if (auto given = value_lines(*made.system, made.value, shell)) lines = *given;
-  set(json, "lines", texts(lines));
-  set(json, "file", text_or_null(made.system->file));
+  set(json, "lines", json_of(lines));
+  set(json, "file", json_or_null(made.system->file));
   set(json, "builds", codes_json(made.builds));
   set(json, "gpus", runs_json(made.runs, request));
   set(json, "shortcomings", shortcomings_json(made.shortcomings));
-  set(json, "notes", texts(made.notes));
+  set(json, "notes", json_of(made.notes));
   return json;
 }
 
@@ -100,8 +89,8 @@ std::string plan_json(const Plan& plan, const PlanRequest& request, const Planne
   set(json, "verdict", json_of(std::string_view(report.verdict)));
   set(json, "toolkit", json_of(std::string_view(plan.toolkit->version)));
   set(json, "toolkit_named", json_of(request.toolkit_named));
-  set(json, "first_toolkit", text_or_null(plan.first_toolkit));
-  set(json, "last_toolkit", text_or_null(plan.last_toolkit));
+  set(json, "first_toolkit", json_or_null(plan.first_toolkit));
+  set(json, "last_toolkit", json_or_null(plan.last_toolkit));
   set(json, "entries", entries_json(plan, request, sizes));
   set(json, "gpus", runs_json(plan.runs, request));
   set(json, "shortcomings", shortcomings_json(plan.shortcomings));
@@ -116,7 +105,7 @@ std::string plan_json(const Plan& plan, const PlanRequest& request, const Planne
     set(bytes, "earlier", json_of(sizes->now));
     set(json, "bytes", std::move(bytes));
   }
-  set(json, "notes", texts(report.notes));
+  set(json, "notes", json_of(report.notes));
   return write_json(json);
 }
 
@@ -130,7 +119,7 @@ std::string conversion_json(const ArchSystem& from, const ArchSystem& to, std::s
   set(json, "given", json_of(given));
   set(json, "value", json_of(std::string_view(value)));
   set(json, "builds", codes_json(codes));
-  set(json, "notes", texts(notes));
+  set(json, "notes", json_of(notes));
   return write_json(json);
 }
 

@@ -16,17 +16,6 @@
 namespace gpuvet {
 namespace {
 
-Json text_or_null(const std::string& text) {
-  return text.empty() ? Json{} : json_of(text);
-}
-
-Json texts(const std::vector<std::string>& list) {
-  Json json = json_list();
-  for (const std::string& text : list)
-    json.items.push_back(json_of(text));
-  return json;
-}
-
 const char* met_name(Met met) {
   return met == Met::yes ? "met" : met == Met::no ? "not-met" : "not-applicable";
 }
@@ -42,8 +31,8 @@ Json file_json(const ShortFile& file) {
     Json one = json_object();
     set(one, "reason", json_of(shortfall.reason));
     set(one, "containers", json_of(uint64_t(shortfall.containers)));
-    set(one, "places", texts(shortfall.places));
-    set(one, "kernels", texts(shortfall.kernels));
+    set(one, "places", json_of(shortfall.places));
+    set(one, "kernels", json_of(shortfall.kernels));
     set(one, "variant", json_of(shortfall.variant));
     shortfalls.items.push_back(std::move(one));
   }
@@ -59,8 +48,8 @@ Json requirement_json(const PolicyCheck& result, const CheckedRequirement& check
   set(json, "gpu", requirement.gpu ? json_of(requirement.gpu->name) : Json{});
   set(json, "line", requirement.line ? json_of(uint64_t(requirement.line)) : Json{});
   set(json, "result", json_of(met_name(checked.met)));
-  set(json, "why", text_or_null(checked.why));
-  set(json, "fix", text_or_null(checked.fix));
+  set(json, "why", json_or_null(checked.why));
+  set(json, "fix", json_or_null(checked.fix));
   Json files = json_list();
   for (const ShortFile& file : checked.files)
     files.items.push_back(file_json(file));
@@ -148,13 +137,13 @@ std::string check_json(const PolicyCheck& result) {
       errors.items.push_back(std::move(place));
     }
     set(one, "errors", std::move(errors));
-    set(one, "damaged", texts(artefact.problems));
+    set(one, "damaged", json_of(artefact.problems));
     artefacts.items.push_back(std::move(one));
   }
   set(json, "artefacts", std::move(artefacts));
   set(json, "together", requirements_json(result, result.overall));
-  set(json, "run_time_code", texts(result.compilers));
-  set(json, "notes", texts(result.policy.notes));
+  set(json, "run_time_code", json_of(result.compilers));
+  set(json, "notes", json_of(result.policy.notes));
   return write_json(json);
 }
 

@@ -45,17 +45,6 @@ const char* obstacle_name(Obstacle obstacle) {
   return "python-unknown";
 }
 
-Json text_or_null(const std::string& text) {
-  return text.empty() ? Json{} : json_of(text);
-}
-
-Json texts(const std::vector<std::string>& list) {
-  Json json = json_list();
-  for (const std::string& text : list)
-    json.items.push_back(json_of(text));
-  return json;
-}
-
 Json targets(const std::vector<Target>& list, bool is_known, std::string (*name)(Target)) {
   if (!is_known) return Json{};
   Json json = json_list();
@@ -69,16 +58,16 @@ Json build_json(const BuildFit& fit, const PickQuery& query) {
   Json json = json_object();
   set(json, "release", json_of(fit.release));
   set(json, "releases", json_of(build.version));
-  set(json, "variant", text_or_null(build.variant));
-  set(json, "cuda", text_or_null(build.cuda));
+  set(json, "variant", json_or_null(build.variant));
+  set(json, "cuda", json_or_null(build.cuda));
   set(json, "platform", json_of(build.platform));
-  set(json, "python", text_or_null(build.python));
+  set(json, "python", json_or_null(build.python));
   set(json, "sass", targets(build.sass, build.sass_known, sm_name));
   set(json, "ptx", targets(build.ptx, build.ptx_known, compute_name));
   set(json, "ptx_isa", fit.ptx_isa ? json_of(to_string(*fit.ptx_isa)) : Json{});
   set(json, "fit", json_of(fit_name(fit.fit)));
   set(json, "obstacle", json_of(obstacle_name(fit.obstacle)));
-  set(json, "why", text_or_null(fit.why));
+  set(json, "why", json_or_null(fit.why));
   Json gpus = json_list();
   for (size_t i = 0; i < fit.loads.size(); ++i) {
     Json gpu = json_object();
@@ -90,11 +79,11 @@ Json build_json(const BuildFit& fit, const PickQuery& query) {
   }
   set(json, "gpus", std::move(gpus));
   set(json, "minor_version_compatibility", json_of(fit.minor_compatibility));
-  set(json, "needs_driver", text_or_null(fit.needs_driver));
-  set(json, "needs_driver_why", text_or_null(fit.needs_driver_why));
-  set(json, "confidence", text_or_null(build.confidence));
-  set(json, "note", text_or_null(build.note));
-  set(json, "sources", texts(build.sources));
+  set(json, "needs_driver", json_or_null(fit.needs_driver));
+  set(json, "needs_driver_why", json_or_null(fit.needs_driver_why));
+  set(json, "confidence", json_or_null(build.confidence));
+  set(json, "note", json_or_null(build.note));
+  set(json, "sources", json_of(build.sources));
   return json;
 }
 
@@ -108,13 +97,13 @@ Json pick_of(const Pick& pick, const PickQuery& query) {
   if (pick.best >= 0) {
     best = build_json(pick.builds[static_cast<size_t>(pick.best)], query);
     install = json_object();
-    set(install, "command", text_or_null(pick.install.command));
-    set(install, "note", text_or_null(pick.install.note));
-    set(install, "source", text_or_null(pick.install.source));
+    set(install, "command", json_or_null(pick.install.command));
+    set(install, "note", json_or_null(pick.install.note));
+    set(install, "source", json_or_null(pick.install.source));
   }
   set(json, "pick", std::move(best));
   set(json, "install", std::move(install));
-  set(json, "alone", texts(pick.alone));
+  set(json, "alone", json_of(pick.alone));
   Json newer = json_list();
   for (const NewerBuilds& line : pick.newer)
     newer.items.push_back(json_of(line.text));
@@ -153,7 +142,7 @@ std::string pick_json(const std::vector<Pick>& picks, const PickContext& context
   set(json, "python",
       query.python ? version(to_string(*query.python), context.python_from) : Json{});
   set(json, "platform", json_of(context.platform));
-  set(json, "notes", texts(context.notes));
+  set(json, "notes", json_of(context.notes));
   Json frameworks = json_list();
   for (const Pick& pick : picks)
     frameworks.items.push_back(pick_of(pick, query));

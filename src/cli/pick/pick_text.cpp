@@ -1,6 +1,7 @@
 #include "cli/pick/pick_text.hpp"
 
 #include "base/text.hpp"
+#include "judge/load/outcome_word.hpp"
 #include "render/terminal.hpp"
 
 #include <fmt/core.h>
@@ -12,24 +13,6 @@ namespace {
 
 constexpr size_t kShown = 6;   // builds that fit, without --all
 constexpr size_t kReasons = 6; // why others do not, without --all
-
-const char* word(LoadOutcome outcome) {
-  switch (outcome) {
-  case LoadOutcome::native:
-    return "native";
-  case LoadOutcome::same_major:
-    return "compat";
-  case LoadOutcome::jit:
-    return "jit";
-  case LoadOutcome::linked:
-    return "linked";
-  case LoadOutcome::may_fail:
-    return "may fail";
-  case LoadOutcome::none:
-    break;
-  }
-  return "none";
-}
 
 std::string flavour(const FrameworkBuild& build) {
   if (!build.variant.empty()) return build.variant;
@@ -67,7 +50,7 @@ State cell_state(Fit fit) {
 Cell verdict_cell(const BuildFit& fit, size_t device) {
   const LoadVerdict& load = fit.loads[device];
   bool code_open = fit.obstacle == Obstacle::code_unknown || fit.obstacle == Obstacle::ptx_unknown;
-  std::string text = !loads(load) && code_open ? "?" : word(load.outcome);
+  std::string text = !loads(load) && code_open ? "?" : outcome_word(load.outcome);
   if (!loads(load)) return {text, code_open ? State::unknown : State::fault};
   return {text, State::ok};
 }

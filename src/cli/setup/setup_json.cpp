@@ -5,24 +5,13 @@
 namespace gpuvet {
 namespace {
 
-Json texts(const std::vector<std::string>& all) {
-  Json list = json_list();
-  for (const std::string& text : all)
-    list.items.push_back(json_of(text));
-  return list;
-}
-
-Json text_or_null(const std::string& text) {
-  return text.empty() ? Json{} : json_of(text);
-}
-
 Json step_json(const SetupAction& step) {
   Json json = json_object();
   set(json, "id", json_of(step.id));
   set(json, "title", json_of(step.title));
-  set(json, "why", text_or_null(step.why));
-  if (!step.items.empty()) set(json, "removes", texts(step.items));
-  set(json, "commands", texts(step.lines));
+  set(json, "why", json_or_null(step.why));
+  if (!step.items.empty()) set(json, "removes", json_of(step.items));
+  set(json, "commands", json_of(step.lines));
   set(json, "source", json_of(step.source));
   return json;
 }
@@ -34,18 +23,18 @@ std::string setup_json(const SetupPlan& plan, const std::string& script) {
   set(json, "schema", json_of("gpuvet-setup/1"));
   set(json, "what", json_of(plan.what));
   set(json, "for", json_of(plan.where));
-  set(json, "toolkit", text_or_null(plan.toolkit));
-  set(json, "package", text_or_null(plan.package));
+  set(json, "toolkit", json_or_null(plan.toolkit));
+  set(json, "package", json_or_null(plan.package));
   set(json, "repository", json_of(plan.repository));
   set(json, "architecture", json_of(plan.arch));
-  set(json, "packaged", text_or_null(plan.packaged));
+  set(json, "packaged", json_or_null(plan.packaged));
   Json driver = json_object();
   set(driver, "told", json_of(plan.driver));
-  set(driver, "branch", text_or_null(plan.driver_branch));
-  set(driver, "module", text_or_null(plan.driver_module));
-  set(driver, "needed", text_or_null(plan.driver_needed));
+  set(driver, "branch", json_or_null(plan.driver_branch));
+  set(driver, "module", json_or_null(plan.driver_module));
+  set(driver, "needed", json_or_null(plan.driver_needed));
   set(json, "driver", std::move(driver));
-  set(json, "notes", texts(plan.notes));
+  set(json, "notes", json_of(plan.notes));
   Json steps = json_list();
   for (const SetupAction& step : plan.steps)
     steps.items.push_back(step_json(step));
@@ -58,7 +47,7 @@ std::string refusal_json(const SetupRefusal& refusal) {
   Json json = json_object();
   set(json, "schema", json_of("gpuvet-setup/1"));
   set(json, "refused", json_of(refusal.why));
-  set(json, "instead", texts(refusal.ways));
+  set(json, "instead", json_of(refusal.ways));
   return write_json(json);
 }
 

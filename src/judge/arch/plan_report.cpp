@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "judge/load/outcome_word.hpp"
 
 #include <fmt/core.h>
 
@@ -154,21 +155,7 @@ void add_size_notes(Report& report, const PlannedSizes& sizes) {
 } // namespace
 
 std::string run_text(const PlannedRun& run) {
-  switch (run.verdict.outcome) {
-  case LoadOutcome::native:
-    return "native";
-  case LoadOutcome::same_major:
-    return "compat";
-  case LoadOutcome::jit:
-    return "jit";
-  case LoadOutcome::linked:
-    return "linked";
-  case LoadOutcome::may_fail:
-    return "may fail";
-  case LoadOutcome::none:
-    break;
-  }
-  return "none";
+  return outcome_word(run.verdict.outcome);
 }
 
 std::string entry_purpose(const Plan& plan, const PlanRequest& request, const Code& code) {

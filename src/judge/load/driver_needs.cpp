@@ -126,4 +126,11 @@ void add_driver_needs(FileVerdict& verdict, const Binary& binary, const LoadDevi
             fmt::format("the first that compiles PTX {}", to_string(*verdict.needs_isa)));
 }
 
+std::optional<uint32_t> last_driver_branch(const Gpu& gpu, const LoadRules& rules) {
+  if (gpu.last_driver_branch) return gpu.last_driver_branch;
+  for (const ArchitectureEnd& end : rules.ends)
+    if (end.first_sm <= gpu.sm && gpu.sm <= end.last_sm) return end.last_branch;
+  return std::nullopt;
+}
+
 } // namespace gpuvet

@@ -14,6 +14,9 @@ Refusal toolkit_refuses(const Binary& binary, const LoadDriver& driver, const Lo
 // only the driver's CUDA version is known, that is judged.
 Refusal cuda_refuses(const LoadRules& rules, const LoadDriver& driver, const Version& cuda);
 
+// The last driver branch that knows the GPU; nothing: it is supported still.
+std::optional<uint32_t> last_driver_branch(const Gpu& gpu, const LoadRules& rules);
+
 // Fills needs_driver: the least driver that knows the GPU, runs the toolkit's programs and compiles
 // the PTX that has to be compiled.
 void add_driver_needs(FileVerdict& verdict, const Binary& binary, const LoadDevice& device,

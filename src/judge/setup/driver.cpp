@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "judge/checks/common.hpp"
 #include "judge/checks/fabric/parts.hpp"
+#include "judge/load/driver_needs.hpp"
 #include "judge/setup/parts.hpp"
 
 #include <fmt/core.h>
@@ -46,12 +47,8 @@ Result<std::vector<const Gpu*>> gpus_of(const Situation& situation) {
 }
 
 std::optional<uint32_t> last_branch(const Facts& facts, const Gpu& gpu) {
-  if (gpu.last_driver_branch) return gpu.last_driver_branch;
   auto rules = facts.load_rules();
-  if (!rules) return std::nullopt;
-  for (const ArchitectureEnd& end : (*rules)->ends)
-    if (end.first_sm <= gpu.sm && gpu.sm <= end.last_sm) return end.last_branch;
-  return std::nullopt;
+  return rules ? last_driver_branch(gpu, **rules) : gpu.last_driver_branch;
 }
 
 const ModuleFlavour* flavour_of(const SetupTables& tables, const Gpu& gpu,

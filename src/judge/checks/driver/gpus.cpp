@@ -1,6 +1,7 @@
 // Checks of each GPU against the driver: branch, flavour of the module, and whether it came up.
 #include "judge/checks/driver/parts.hpp"
 #include "judge/doctor/diagnose.hpp"
+#include "judge/load/driver_needs.hpp"
 
 #include <fmt/core.h>
 
@@ -65,12 +66,8 @@ std::optional<Outcome> without_driver(const Machine& machine, const Installed& d
 }
 
 std::optional<uint32_t> last_branch(const Facts& facts, const Gpu& gpu) {
-  if (gpu.last_driver_branch) return gpu.last_driver_branch;
   auto rules = facts.load_rules();
-  if (!rules) return std::nullopt;
-  for (const ArchitectureEnd& end : (*rules)->ends)
-    if (end.first_sm <= gpu.sm && gpu.sm <= end.last_sm) return end.last_branch;
-  return std::nullopt;
+  return rules ? last_driver_branch(gpu, **rules) : gpu.last_driver_branch;
 }
 
 Outcome fires_for(const Machine& machine, std::vector<std::string> evidence,
