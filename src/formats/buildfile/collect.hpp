@@ -41,7 +41,7 @@ class Collector {
 
   void script(const MappedText& text); // shell commands
   void flags(const MappedText& text);  // words that become arguments of some command
-  void words(const std::vector<Written>& list, std::string_view command); // arguments
+  void words(const std::vector<Written>& list, std::string_view outer); // arguments
 
   // Image names, packages, URLs that say which toolkit or CMake there is.
   void versions_in(const MappedText& word);
