@@ -182,7 +182,7 @@ void take_asked(BuildLog& log, std::string_view line) {
     if (at == line.npos) continue;
     std::string_view rest = line.substr(at + name.size());
     if (rest.starts_with(":STRING") || rest.starts_with(":UNINITIALIZED"))
-      rest = rest.substr(rest.find_first_of("=", 1) == rest.npos ? rest.size() : rest.find('='));
+      rest = rest.substr(rest.find('=', 1) == rest.npos ? rest.size() : rest.find('='));
     bool equals = rest.starts_with('='), colon = rest.starts_with(':');
     if (!equals && !colon) continue;
     rest.remove_prefix(1);

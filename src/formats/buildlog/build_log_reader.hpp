@@ -16,7 +16,7 @@ class BuildLogReader {
   BuildLog finish();
 
  private:
-  void take(std::string_view line);
+  void take(std::string_view raw);
 
   BuildLog log_;
   std::string rest_; // a line whose end was not fed yet
