@@ -18,7 +18,7 @@ struct Written {
 
 class Collector {
  public:
-  Collector(BuildFileKind kind, std::string_view file);
+  Collector(BuildFileKind kind, std::string_view text);
 
   BuildFile finish();
 
@@ -67,7 +67,7 @@ class Collector {
   void arguments(const std::vector<Written>& list, size_t first, std::string_view command);
   bool argument(const Written& word, std::string_view command, bool& wants_value);
   void note_publishing(const std::vector<Written>& list);
-  std::vector<Value> resolve(const Written& written) const;
+  std::vector<Value> resolve(const Written& start) const;
   struct Definition {
     Written value;
     bool fallback = false; // a default that the outside may replace

@@ -201,7 +201,6 @@ void Channel::hear(std::string_view bytes) {
       listening_->take(part_);
       part_.clear();
       bytes.remove_prefix(first + 1);
-      end -= std::min(end, first + 1);
       if (bytes.find('\n') == std::string_view::npos) {
         part_.assign(bytes);
         return;
