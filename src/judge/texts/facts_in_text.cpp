@@ -150,7 +150,7 @@ struct FactsInText::State {
   void take_gpu(std::string_view value);
   void take_conda(std::string_view value);
   void gpu_value(std::string_view name, const std::string& value);
-  void add(std::string name, std::string value);
+  void add(const std::string& name, const std::string& value);
   void add_torch_cuda(std::string_view version);
   bool vetoed(std::string_view text);
 
@@ -317,7 +317,7 @@ void FactsInText::State::give_one(std::string_view gives, const Groups& groups) 
   }
   auto value = filled(form, groups, tables);
   if (value && !value->empty() && value->size() <= kLongestValue)
-    add(std::move(*name), std::move(*value));
+    add(*name, *value);
 }
 
 // Not facts by themselves: which GPU the next lines are about (@gpu, @pci), what its memory holds
@@ -411,7 +411,7 @@ void FactsInText::State::gpu_value(std::string_view name, const std::string& val
   if (name == "gpu.compute_mode") one.compute_mode = value;
 }
 
-void FactsInText::State::add(std::string name, std::string value) {
+void FactsInText::State::add(const std::string& name, const std::string& value) {
   gpu_value(name, value);
   std::string where = fmt::format("line {}{}", number, said ? " (said)" : "");
   if (auto at = known.find(name + "\n" + value); at != known.end()) {
