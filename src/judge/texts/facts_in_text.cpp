@@ -316,8 +316,7 @@ void FactsInText::State::give_one(std::string_view gives, const Groups& groups) 
     return;
   }
   auto value = filled(form, groups, tables);
-  if (value && !value->empty() && value->size() <= kLongestValue)
-    add(*name, *value);
+  if (value && !value->empty() && value->size() <= kLongestValue) add(*name, *value);
 }
 
 // Not facts by themselves: which GPU the next lines are about (@gpu, @pci), what its memory holds
