@@ -311,10 +311,14 @@ def keys(gpuvet):
 
 def sizes(gpuvet):
     ask = ("import os,signal,time\n"
-           "def got(*_): print('size', *os.get_terminal_size(1), flush=True); os._exit(0)\n"
+           "def got(*_):\n"
+           "  now = os.get_terminal_size(1)\n"
+           "  print('size', *now, flush=True)\n"
+           "  if now.columns == 132: os._exit(0)\n"
            "signal.signal(signal.SIGWINCH, got)\n"
            "print('ready', flush=True)\n"
-           "time.sleep(30)\n")
+           "end = time.monotonic() + 30\n"
+           "while time.monotonic() < end: time.sleep(1)\n")
     pid, master = pty.fork()
     if pid == 0:
         os.execvp(gpuvet, [gpuvet, "run", sys.executable, "-c", ask])
@@ -331,7 +335,8 @@ def sizes(gpuvet):
             resized = True
     os.waitpid(pid, 0)
     os.close(master)
-    # The first signal may come before the size does; a second one follows with it.
+    # The kernel's own signal may reach the command before gpuvet has passed the size on; a second
+    # signal follows with it. So the command goes on until it sees the size, and not for ever.
     expect("a new size", b"size 132 50" in shown, shown)
 
 
