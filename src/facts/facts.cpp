@@ -9,6 +9,7 @@
 #include "facts/setup/setup.hpp"
 #include "facts/signatures/read_signatures.hpp"
 #include "facts/texts/texts.hpp"
+#include "facts/verify/verify.hpp"
 
 #include <mutex>
 
@@ -60,6 +61,7 @@ struct Facts::Tables {
   Lazy<SignatureTables> signatures;
   Lazy<TextTables> texts;
   Lazy<OomTables> oom;
+  Lazy<VerifyTables> verify;
   Lazy<ArchTables> arch;
 
   // Reads one file with `use` and checks that nothing was left over.
@@ -215,6 +217,10 @@ Result<const TextTables*> Facts::texts() const {
 
 Result<const OomTables*> Facts::oom() const {
   return tables_->simple(tables_->oom, "oom.toml", read_oom);
+}
+
+Result<const VerifyTables*> Facts::verify() const {
+  return tables_->simple(tables_->verify, "verify.toml", read_verify);
 }
 
 Result<const CheckTables*> Facts::checks() const {

@@ -295,6 +295,7 @@ struct PickTables;
 struct SetupTables;
 struct SignatureTables;
 struct OomTables;
+struct VerifyTables;
 struct TextTables;
 
 // --- access -----------------------------------------------------------------------------------
@@ -332,6 +333,7 @@ class Facts {
   Result<const SignatureTables*> signatures() const;
   Result<const OomTables*> oom() const;
   Result<const TextTables*> texts() const;
+  Result<const VerifyTables*> verify() const;
 
  private:
   struct Tables;

@@ -10,9 +10,28 @@ namespace gpuvet {
 
 struct CudaContextHandle; // never looked into
 using CudaContext = CudaContextHandle*;
+struct CudaModuleHandle;
+using CudaModule = CudaModuleHandle*;
+struct CudaFunctionHandle;
+using CudaFunction = CudaFunctionHandle*;
+struct CudaStreamHandle;
+using CudaStream = CudaStreamHandle*; // null: the default stream
+struct CudaEventHandle;
+using CudaEvent = CudaEventHandle*;
+struct CudaGraphHandle;
+using CudaGraph = CudaGraphHandle*;
+struct CudaGraphNodeHandle;
+using CudaGraphNode = CudaGraphNodeHandle*;
+struct CudaGraphExecHandle;
+using CudaGraphExec = CudaGraphExecHandle*;
+using CudaPointer = unsigned long long; // of device memory
 
 struct CudaUuid {
   unsigned char bytes[16];
+};
+
+struct alignas(64) CudaTensorMap { // 128 bytes, never looked into
+  unsigned long long words[16];
 };
 
 enum CudaCode : int {
@@ -41,6 +60,55 @@ enum CudaAttribute : int {
   CALL(cuDeviceGetAttribute, int*, int, int)                                                       \
   CALL(cuDevicePrimaryCtxRetain, CudaContext*, int)                                                \
   CALL(cuDevicePrimaryCtxRelease_v2, int)                                                          \
+  CALL(cuDevicePrimaryCtxSetFlags_v2, int, unsigned)                                               \
+  CALL(cuCtxSetCurrent, CudaContext)                                                               \
+  CALL(cuCtxSynchronize)                                                                           \
+  CALL(cuCtxEnablePeerAccess, CudaContext, unsigned)                                               \
+  CALL(cuDeviceCanAccessPeer, int*, int, int)                                                      \
+  CALL(cuDeviceGetP2PAttribute, int*, int, int, int)                                               \
+  CALL(cuModuleLoadDataEx, CudaModule*, const void*, unsigned, int*, void**)                       \
+  CALL(cuModuleUnload, CudaModule)                                                                 \
+  CALL(cuModuleGetFunction, CudaFunction*, CudaModule, const char*)                                \
+  CALL(cuFuncGetAttribute, int*, int, CudaFunction)                                                \
+  CALL(cuFuncSetAttribute, CudaFunction, int, int)                                                 \
+  CALL(cuOccupancyMaxActiveBlocksPerMultiprocessor, int*, CudaFunction, int, size_t)               \
+  CALL(cuLaunchKernel, CudaFunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,   \
+       unsigned, CudaStream, void**, void**)                                                       \
+  CALL(cuTensorMapEncodeTiled, CudaTensorMap*, int, unsigned, void*, const unsigned long long*,    \
+       const unsigned long long*, const unsigned*, const unsigned*, int, int, int, int)            \
+  CALL(cuMemGetInfo_v2, size_t*, size_t*)                                                          \
+  CALL(cuMemAlloc_v2, CudaPointer*, size_t)                                                        \
+  CALL(cuMemFree_v2, CudaPointer)                                                                  \
+  CALL(cuMemHostAlloc, void**, size_t, unsigned)                                                   \
+  CALL(cuMemFreeHost, void*)                                                                       \
+  CALL(cuMemHostRegister_v2, void*, size_t, unsigned)                                              \
+  CALL(cuMemHostUnregister, void*)                                                                 \
+  CALL(cuMemHostGetDevicePointer_v2, CudaPointer*, void*, unsigned)                                \
+  CALL(cuMemcpyHtoDAsync_v2, CudaPointer, const void*, size_t, CudaStream)                         \
+  CALL(cuMemcpyDtoHAsync_v2, void*, CudaPointer, size_t, CudaStream)                               \
+  CALL(cuMemcpyDtoDAsync_v2, CudaPointer, CudaPointer, size_t, CudaStream)                         \
+  CALL(cuMemcpyPeerAsync, CudaPointer, CudaContext, CudaPointer, CudaContext, size_t, CudaStream)  \
+  CALL(cuMemsetD32Async, CudaPointer, unsigned, size_t, CudaStream)                                \
+  CALL(cuStreamCreate, CudaStream*, unsigned)                                                      \
+  CALL(cuStreamDestroy_v2, CudaStream)                                                             \
+  CALL(cuStreamSynchronize, CudaStream)                                                            \
+  CALL(cuStreamQuery, CudaStream)                                                                  \
+  CALL(cuStreamWaitEvent, CudaStream, CudaEvent, unsigned)                                         \
+  CALL(cuStreamWaitValue32_v2, CudaStream, CudaPointer, unsigned, unsigned)                        \
+  CALL(cuStreamBeginCapture_v2, CudaStream, int)                                                   \
+  CALL(cuStreamEndCapture, CudaStream, CudaGraph*)                                                 \
+  CALL(cuEventCreate, CudaEvent*, unsigned)                                                        \
+  CALL(cuEventRecord, CudaEvent, CudaStream)                                                       \
+  CALL(cuEventQuery, CudaEvent)                                                                    \
+  CALL(cuEventSynchronize, CudaEvent)                                                              \
+  CALL(cuEventElapsedTime, float*, CudaEvent, CudaEvent)                                           \
+  CALL(cuEventDestroy_v2, CudaEvent)                                                               \
+  CALL(cuGraphInstantiateWithFlags, CudaGraphExec*, CudaGraph, unsigned long long)                 \
+  CALL(cuGraphInstantiate_v2, CudaGraphExec*, CudaGraph, CudaGraphNode*, char*, size_t)            \
+  CALL(cuGraphUpload, CudaGraphExec, CudaStream)                                                   \
+  CALL(cuGraphLaunch, CudaGraphExec, CudaStream)                                                   \
+  CALL(cuGraphExecDestroy, CudaGraphExec)                                                          \
+  CALL(cuGraphDestroy, CudaGraph)                                                                  \
   CALL(cuGetErrorName, int, const char**)
 
 struct CudaApi {

@@ -13,6 +13,8 @@
 #include <nvml.h>
 #endif
 #if __has_include(<cuda.h>)
+#define __CUDA_API_VERSION_INTERNAL // declares the older versions too:
+                                    // NOLINT(bugprone-reserved-identifier)
 #include <cuda.h>
 #endif
 
@@ -21,15 +23,19 @@
 namespace gpuvet {
 namespace {
 
+template <class T> constexpr bool kLookedInto = requires {
+  sizeof(T);
+};
+
 // Two parameters are passed alike: pointers to things of one size, or numbers of one size. What
 // handles point to is not known to anybody, and a structure with a version says itself which it is.
 template <class Ours, class Theirs> constexpr bool passed_alike() {
   if constexpr (std::is_pointer_v<Ours> && std::is_pointer_v<Theirs>) {
     using Mine = std::remove_pointer_t<Ours>;
     using Yours = std::remove_pointer_t<Theirs>;
-    if constexpr (std::is_same_v<Mine, NvmlDeviceHandle> ||
-                  std::is_same_v<Mine, CudaContextHandle> || requires(Mine & it) { it.version; })
-      return true;
+    if constexpr (std::is_same_v<Mine, NvmlDeviceHandle> || std::is_void_v<Mine> ||
+                  !kLookedInto<Mine> || requires(Mine & it) { it.version; })
+      return std::is_void_v<Mine> == std::is_void_v<Yours> || !kLookedInto<Yours>;
     else
       return sizeof(Mine) == sizeof(Yours); // NOLINT(bugprone-sizeof-expression): pointers too
   } else {
