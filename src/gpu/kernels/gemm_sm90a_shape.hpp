@@ -35,8 +35,8 @@ constexpr unsigned kProducerRegisters = 40;
 constexpr unsigned kConsumerRegisters = 232;
 
 // The swizzle repeats every 8 rows = 1024 bytes, and an operand begins at such a place. A barrier
-// has 8 bytes; each stage has a full and an empty one. 1024 more, as the launch does not promise the
-// alignment.
+// has 8 bytes; each stage has a full and an empty one. 1024 more, as the launch does not promise
+// the alignment.
 constexpr unsigned kSwizzleRepeat = 1024;
 constexpr unsigned kBarrierBytes = 8;
 constexpr unsigned kSharedBytes =
@@ -80,8 +80,8 @@ GPUVET_BOTH constexpr unsigned long long operand_descriptor(unsigned shared_addr
   return (shared_address & 0x3FFFFull) >> 4 | 1ull << 16 | (kSwizzleRepeat >> 4) * 1ull << 32 |
          1ull << 62;
 }
-// One instruction takes 16 of the inner dimension. The next 16 are 32 bytes on: the hardware applies
-// the swizzle to the final address, so the start may lie inside the 128 bytes.
+// One instruction takes 16 of the inner dimension. The next 16 are 32 bytes on: the hardware
+// applies the swizzle to the final address, so the start may lie inside the 128 bytes.
 constexpr unsigned kInstructionInner = 16;
 constexpr unsigned kInstructions = kInnerStep / kInstructionInner;
 constexpr unsigned long long kDescriptorStep = kInstructionInner * 2 >> 4;
@@ -102,8 +102,9 @@ GPUVET_BOTH constexpr TilePlace tile_place(unsigned index, unsigned row_tiles,
 }
 
 // Where a producer or a consumer is in the ring of stages. `parity` is that of the barrier's phase:
-// a consumer waits on `full` with it. A producer waits on `empty` with the other one, which on a new
-// barrier is the phase before the first and counts as over: the first round needs no one's release.
+// a consumer waits on `full` with it. A producer waits on `empty` with the other one, which on a
+// new barrier is the phase before the first and counts as over: the first round needs no one's
+// release.
 struct RingPlace {
   unsigned stage, parity; // both begin at 0
   GPUVET_BOTH constexpr void next() {
