@@ -24,11 +24,18 @@ struct ProductEngine {
   std::function<void(const ProductCall&)> multiply; // enqueues; the shape is fixed when it is made
 };
 
-// Our best kernel for this GPU. Throws StepStopped, unsupported, where there is none. The memory of
-// `call` must be what the engine is used with.
+// Our best kernel for this GPU. Throws StepStopped, unsupported, where there is none.
 ProductEngine own_engine(Bench& bench, const ProductShape& shape);
 
 // The blob whose kernels are the best for this GPU: "gemm_sm90a", "gemm_sm80"; throws likewise.
 std::string best_blob(const Bench& bench);
+
+// gv_pipe of that blob: one block on each multiprocessor.
+struct PipeLaunch {
+  std::string name;
+  CudaFunction function = nullptr;
+  unsigned threads = 0;
+};
+PipeLaunch pipe_launch(Bench& bench);
 
 } // namespace gpuvet

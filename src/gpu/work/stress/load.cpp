@@ -3,7 +3,6 @@
 #include "gpu/work/stress/wrong.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace gpuvet {
@@ -26,7 +25,7 @@ void fill_operands(Load& load, CudaPointer to, uint64_t words, uint64_t seed) {
 }
 
 void compare(Load& load, LoadHalf& half, unsigned slot, CudaPointer wanted, uint32_t count) {
-  launch(load.bench, load.bench.kernel("core", "gv_compare_hashes"), (count + 255) / 256, 256, 0,
+  launch(load.bench, load.compare_kernel, (count + 255) / 256, 256, 0,
          load.stream, hashes_at(load, half, slot), wanted, CudaPointer{0}, count,
          half.wrong.at(slot * kWrongWords * sizeof(uint32_t)));
 }
@@ -113,7 +112,9 @@ LoadHalf::LoadHalf(Bench& bench, uint32_t tiles)
 
 Load::Load(Bench& bench_, const StepOptions& options_, const ProductShape& shape_)
     : bench(bench_), options(options_), shape(shape_), seeds(product_seeds(options_.seed)),
-      tiles(tiles_of(shape_)), stream(bench_), a(bench_, 2 * shape_.a_words()),
+      tiles(tiles_of(shape_)), hash_kernel(bench_.kernel("core", "gv_tile_hash")),
+      compare_kernel(bench_.kernel("core", "gv_compare_hashes")),
+      clock_kernel(bench_.kernel("core", "gv_clock")), stream(bench_), a(bench_, 2 * shape_.a_words()),
       b(bench_, 2 * shape_.b_words()), c(bench_, 4 * shape_.c_words()),
       wanted(bench_, hash_bytes(tiles)), wanted_a(bench_, hash_bytes(tiles)),
       wanted_b(bench_, hash_bytes(tiles)), halves{LoadHalf(bench_, tiles), LoadHalf(bench_, tiles)},
@@ -141,7 +142,7 @@ void clear(Load& load, LoadHalf& half) {
 void hash_memory(Load& load, CudaPointer matrix, uint64_t words, uint32_t columns,
                  CudaPointer hashes) {
   auto rows = static_cast<uint32_t>(words / columns);
-  launch(load.bench, load.bench.kernel("core", "gv_tile_hash"),
+  launch(load.bench, load.hash_kernel,
          static_cast<uint32_t>(words / (kTileRows * kTileColumns)), 256, 0, load.stream, matrix,
          rows, columns, kTileRows, kTileColumns, hashes);
 }
@@ -167,7 +168,7 @@ void begin(Load& load, LoadHalf& half, unsigned products, bool checked) {
     enqueue_product(load, half, slot, checked);
   if (half.deep) look_at_memory(load, half);
   bench.quietly(bench.cuda.cuEventRecord, CudaEvent{half.end}, CudaStream{load.stream});
-  launch(bench, bench.kernel("core", "gv_clock"), 1, 32, 0, load.stream, kClockRounds,
+  launch(bench, load.clock_kernel, 1, 32, 0, load.stream, kClockRounds,
          half.clock.at());
   tell_host(load, half);
   half.busy = true;

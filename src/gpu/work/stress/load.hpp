@@ -37,6 +37,7 @@ struct Load {
   ProductSeeds seeds;
   uint32_t tiles = 0;
   ProductEngine engine; // to be set before prove()
+  CudaFunction hash_kernel, compare_kernel, clock_kernel;
   Stream stream;
   DeviceMemory a, b, c;
   DeviceMemory wanted, wanted_a, wanted_b; // hashes
