@@ -1,0 +1,207 @@
+#include "cli/verify/run.hpp"
+
+#include "cli/machine_source.hpp"
+#include "cli/verify/display.hpp"
+#include "cli/verify/environment.hpp"
+#include "cli/verify/plan.hpp"
+#include "formats/verify/verify_lines.hpp"
+#include "gpu/work/survey.hpp"
+#include "gpu/work/telemetry.hpp"
+
+#include <algorithm>
+#include <ctime>
+#include <mutex>
+#include <random>
+#include <thread>
+
+namespace gpuvet {
+namespace {
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+uint64_t new_seed() {
+  std::random_device random;
+  return (uint64_t{random()} << 32U | random()) | 1U;
+}
+
+// Everything that the phases share.
+struct Running {
+  const VerifyOptions& options;
+  const RunHooks& hooks;
+  Moment start;
+  VerifyDisplay& display;
+  Measurements& measured;
+  std::mutex mutex; // of `measured` and of the record
+
+  bool interrupted() const { return hooks.interrupted && hooks.interrupted->load(); }
+
+  void take(const StepResult& result) {
+    std::lock_guard lock(mutex);
+    if (hooks.record) hooks.record(step_line(result));
+    measured.steps.push_back(result);
+  }
+};
+
+std::string name_of(const Measurements& measured, const std::string& uuid) {
+  for (const VerifiedGpu& gpu : measured.gpus)
+    if (gpu.uuid == uuid) return "GPU " + std::to_string(gpu.ordinal);
+  return {};
+}
+
+void run_lane(Running& running, const PhaseLane& lane) {
+  RunnerOptions options;
+  options.start = running.start;
+  options.interrupted = running.hooks.interrupted;
+  options.news = [&](const std::string& gpu, const StepNews& news) {
+    running.display.show(name_of(running.measured, gpu), news);
+  };
+  options.finished = [&](const StepResult& result) { running.take(result); };
+  run_steps(lane.ordinal, lane.requests, options);
+}
+
+void run_phase(Running& running, const Phase& phase) {
+  std::vector<std::jthread> threads;
+  for (size_t at = 1; at < phase.lanes.size(); ++at)
+    threads.emplace_back([&, at] { run_lane(running, phase.lanes[at]); });
+  run_lane(running, phase.lanes.front());
+}
+
+void leave_out(Running& running, const StepRequest& request, const std::string& why) {
+  StepResult result;
+  result.id = request.step->id;
+  result.gpu = request.gpu;
+  result.peer = request.peer;
+  result.begin_s = result.end_s = seconds_since(running.start);
+  result.reason = why;
+  running.take(result);
+}
+
+// A GPU on which no context can be made takes part in nothing else; GPUs that are needed for a step
+// of several make that step void too.
+void mark_unusable(Measurements& measured) {
+  for (const StepResult& result : measured.steps) {
+    if (result.id != "device-context" || result.state == StepState::done) continue;
+    for (VerifiedGpu& gpu : measured.gpus)
+      if (gpu.uuid == result.gpu && gpu.why_unusable.empty()) gpu.why_unusable = result.reason;
+  }
+}
+
+std::string why_not(const Measurements& measured, const StepRequest& request) {
+  for (const VerifiedGpu& gpu : measured.gpus) {
+    if (gpu.why_unusable.empty()) continue;
+    const bool all = request.gpu.empty();
+    if (all || gpu.uuid == request.gpu || gpu.uuid == request.peer)
+      return "GPU " + std::to_string(gpu.ordinal) + " cannot be used: " + gpu.why_unusable;
+  }
+  return {};
+}
+
+Phase usable(Running& running, Phase phase) {
+  for (PhaseLane& lane : phase.lanes)
+    std::erase_if(lane.requests, [&](const StepRequest& request) {
+      const std::string why = why_not(running.measured, request);
+      if (!why.empty()) leave_out(running, request, why);
+      return !why.empty();
+    });
+  std::erase_if(phase.lanes, [](const PhaseLane& lane) { return lane.requests.empty(); });
+  return phase;
+}
+
+void run_frameworks(Running& running, const Machine& machine) {
+  FrameworkRun run{
+      running.start, running.hooks.interrupted,
+      [&](const std::string& python, const StepNews& news) { running.display.show(python, news); }};
+  for (const FrameworkRequest& request : framework_requests(machine, running.measured.seed)) {
+    if (running.interrupted()) break;
+    running.take(run_framework(request, run));
+  }
+}
+
+void run_phases(Running& running, const std::vector<Phase>& phases, const Machine& machine) {
+  bool frameworks = !asks_for(running.options, "framework");
+  for (const Phase& phase : phases) {
+    if (!frameworks && (phase.layer == "framework" || phase.layer == "stress")) {
+      run_frameworks(running, machine);
+      frameworks = true;
+    }
+    const Phase now = usable(running, phase);
+    if (!now.lanes.empty()) run_phase(running, now);
+    if (phase.layer == "device") mark_unusable(running.measured);
+  }
+  if (!frameworks) run_frameworks(running, machine);
+}
+
+Machine look_around(const VerifyOptions& options) {
+  MachineOptions machine_options;
+  machine_options.cuda = false; // the survey asks it
+  machine_options.pythons = options.pythons;
+  auto source = machine_source(machine_options);
+  return source ? see_machine(*source, machine_options) : Machine();
+}
+
+bool is_wanted(const VerifyOptions& options, const VerifiedGpu& gpu) {
+  return options.gpus.empty() ||
+         std::any_of(options.gpus.begin(), options.gpus.end(), [&](const std::string& name) {
+           return name == std::to_string(gpu.ordinal) || name == gpu.uuid;
+         });
+}
+
+PlanInput plan_input(const VerifyOptions& options, const Measurements& measured,
+                     const Machine& machine) {
+  PlanInput input{{}, options, library_files(machine), measured.seed};
+  for (const VerifiedGpu& gpu : measured.gpus)
+    if (gpu.why_unusable.empty()) input.gpus.push_back({gpu.uuid, gpu.ordinal});
+  return input;
+}
+
+} // namespace
+
+Measurements run_verification(const VerifyOptions& options, const RunHooks& hooks) {
+  const Moment start = std::chrono::steady_clock::now();
+  Measurements measured;
+  measured.version = GPUVET_VERSION;
+  measured.started = utc_now();
+  measured.quick = options.quick;
+  measured.seed = options.seed ? options.seed : new_seed();
+  Survey survey = survey_gpus(options.deadline_s);
+  measured.driver = survey.driver;
+  measured.cuda = survey.cuda;
+  measured.no_gpu_why = survey.no_gpu_why;
+  measured.gpus = std::move(survey.gpus);
+  std::erase_if(measured.gpus, [&](const VerifiedGpu& gpu) { return !is_wanted(options, gpu); });
+  if (measured.gpus.empty()) {
+    if (measured.no_gpu_why.empty()) measured.no_gpu_why = "none of the GPUs is the one named";
+    measured.seconds = seconds_since(start);
+    if (hooks.record) hooks.record(write_measurements(measured));
+    return measured;
+  }
+  const Machine machine = look_around(options);
+  measured.host_kind = host_kind(machine);
+  if (hooks.record) hooks.record(run_line(measured));
+  const std::vector<Phase> phases = plan_phases(plan_input(options, measured, machine));
+  VerifyDisplay display(hooks.progress, start, expected_seconds(phases));
+  Running running{options, hooks, start, display, measured, {}};
+  {
+    Telemetry telemetry(measured.gpus, start);
+    run_phases(running, phases, machine);
+    telemetry.finish(measured.gpus);
+  }
+  read_counters_after(measured.gpus);
+  measured.interrupted = running.interrupted();
+  measured.seconds = seconds_since(start);
+  if (hooks.record) {
+    for (const VerifiedGpu& gpu : measured.gpus)
+      hooks.record(gpu_line(gpu) + moment_lines(gpu.uuid, gpu.moments));
+    hooks.record(end_line(measured));
+  }
+  return measured;
+}
+
+} // namespace gpuvet
