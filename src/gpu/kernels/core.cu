@@ -3,7 +3,7 @@
 // (gpu/testing/host_kernels.hpp).
 //
 // Every kernel strides over its work with the whole grid: any grid gives the same result. Counters,
-// Mismatches and hashes are added to: whoever launches clears them first.
+// Mismatches and hashes are added to: who launches clears them first.
 #include "gpu/kernels/device.hpp"
 
 using gpuvet::load_streaming;
@@ -63,8 +63,9 @@ check_words(const Word* from, Word words, Mismatches* out, Wanted wanted, Next n
   Word i = thread_in_grid();
   for (; i + (kBatch - 1) * step < words; i += kBatch * step) {
     Word got[kBatch];
-    GPUVET_UNROLL for (Word j = 0; j < kBatch; ++j) got[j] = load_streaming(from + i + j * step);
-    GPUVET_UNROLL for (Word j = 0; j < kBatch; ++j) {
+    for (Word j = 0; j < kBatch; ++j)
+      got[j] = load_streaming(from + i + j * step);
+    for (Word j = 0; j < kBatch; ++j) {
       tally.compare(i + j * step, got[j], wanted(i + j * step));
       next(i + j * step);
     }
@@ -174,9 +175,11 @@ extern "C" __global__ void gv_read(const uint4* from, Word n16, Word* sum) {
       n16,
       [&](Word i, Word step) {
         uint4 got[kBatch];
-        GPUVET_UNROLL for (Word j = 0; j < kBatch; ++j) got[j] =
-            load_streaming(from + i + j * step);
-        GPUVET_UNROLL for (Word j = 0; j < kBatch; ++j) total += sum_of(got[j]);
+        for (Word j = 0; j < kBatch; ++j)
+          got[j] = load_streaming(from + i + j * step);
+        // The last first: else the compiler uses the first words before it asks for the last.
+        for (Word j = 0; j < kBatch; ++j)
+          total += sum_of(got[kBatch - 1 - j]);
       },
       [&](Word i) { total += sum_of(load_streaming(from + i)); });
   atomicAdd(&sum[threadIdx.x % gpuvet::kReadSums], total);
@@ -188,7 +191,8 @@ extern "C" __global__ void gv_write(uint4* to, Word n16, unsigned value) {
   in_batches<kBatch>(
       n16,
       [&](Word i, Word step) {
-        GPUVET_UNROLL for (Word j = 0; j < kBatch; ++j) store_streaming(to + i + j * step, v);
+        for (Word j = 0; j < kBatch; ++j)
+          store_streaming(to + i + j * step, v);
       },
       [&](Word i) { store_streaming(to + i, v); });
 }
@@ -199,9 +203,10 @@ extern "C" __global__ void gv_copy(uint4* to, const uint4* from, Word n16) {
       n16,
       [&](Word i, Word step) {
         uint4 got[kBatch];
-        GPUVET_UNROLL for (Word j = 0; j < kBatch; ++j) got[j] =
-            load_streaming(from + i + j * step);
-        GPUVET_UNROLL for (Word j = 0; j < kBatch; ++j) store_streaming(to + i + j * step, got[j]);
+        for (Word j = 0; j < kBatch; ++j)
+          got[j] = load_streaming(from + i + j * step);
+        for (Word j = 0; j < kBatch; ++j)
+          store_streaming(to + i + j * step, got[j]);
       },
       [&](Word i) { store_streaming(to + i, load_streaming(from + i)); });
 }
@@ -213,12 +218,12 @@ extern "C" __global__ void gv_triad(float4* to, const float4* a, const float4* b
       n16,
       [&](Word i, Word step) {
         float4 va[kBatch], vb[kBatch];
-        GPUVET_UNROLL for (Word j = 0; j < kBatch; ++j) {
+        for (Word j = 0; j < kBatch; ++j) {
           va[j] = load_streaming(a + i + j * step);
           vb[j] = load_streaming(b + i + j * step);
         }
-        GPUVET_UNROLL for (Word j = 0; j < kBatch; ++j)
-            store_streaming(to + i + j * step, triad(va[j], vb[j]));
+        for (Word j = 0; j < kBatch; ++j)
+          store_streaming(to + i + j * step, triad(va[j], vb[j]));
       },
       [&](Word i) {
         store_streaming(to + i, triad(load_streaming(a + i), load_streaming(b + i)));
@@ -235,7 +240,7 @@ extern "C" __global__ void gv_chase(const Word* start, Word hops, Word* out) {
   const long long cycles = clock64();
   for (Word i = 0; i < hops; ++i)
     at = reinterpret_cast<const volatile Word*>(*at);
-  out[0] = reinterpret_cast<Word>(at); // needs the last node, so the clock is read after it
+  out[0] = reinterpret_cast<Word>(at);
   out[1] = static_cast<Word>(clock64() - cycles);
   out[2] = gpuvet::global_ns() - ns;
 }
@@ -349,7 +354,7 @@ constexpr unsigned kPatchRows = kSide * kLaneRows, kPatchColumns = kSide * kLane
 __device__ __forceinline__ void eight(const unsigned short* from, int* to) {
   const uint4 v = *reinterpret_cast<const uint4*>(from);
   const unsigned pairs[4] = {v.x, v.y, v.z, v.w};
-  GPUVET_UNROLL for (unsigned i = 0; i < 4; ++i) {
+  for (unsigned i = 0; i < 4; ++i) {
     to[2 * i] = gpuvet::int_of_bf16(static_cast<unsigned short>(pairs[i] & 0xFFFF));
     to[2 * i + 1] = gpuvet::int_of_bf16(static_cast<unsigned short>(pairs[i] >> 16));
   }
@@ -359,11 +364,13 @@ __device__ __forceinline__ void golden_square(const unsigned short* a, const uns
                                               unsigned inner, int (&c)[kSide][kSide]) {
   for (unsigned k = 0; k < inner; k += 8) {
     int va[kSide][8], vb[8];
-    GPUVET_UNROLL for (unsigned r = 0; r < kSide; ++r) eight(a + Word{r} * inner + k, va[r]);
-    GPUVET_UNROLL for (unsigned s = 0; s < kSide; ++s) {
+    for (unsigned r = 0; r < kSide; ++r)
+      eight(a + Word{r} * inner + k, va[r]);
+    for (unsigned s = 0; s < kSide; ++s) {
       eight(b + Word{s} * inner + k, vb);
-      GPUVET_UNROLL for (unsigned r = 0; r < kSide; ++r)
-          GPUVET_UNROLL for (unsigned i = 0; i < 8; ++i) c[r][s] += va[r][i] * vb[i];
+      for (unsigned r = 0; r < kSide; ++r)
+        for (unsigned i = 0; i < 8; ++i)
+          c[r][s] += va[r][i] * vb[i];
     }
   }
 }
@@ -394,8 +401,8 @@ extern "C" __global__ void gv_golden_tiles(const unsigned short* a, const unsign
     int c[kSide][kSide] = {};
     golden_square(a + Word{row} * inner, b + Word{column} * inner, inner, c);
     Fold fold = {0, 0};
-    GPUVET_UNROLL for (unsigned r = 0; r < kSide; ++r) GPUVET_UNROLL for (unsigned s = 0; s < kSide;
-                                                                          ++s)
+    for (unsigned r = 0; r < kSide; ++r)
+      for (unsigned s = 0; s < kSide; ++s)
         fold.take((row + r) * columns + column + s, gpuvet::bits_of(static_cast<float>(c[r][s])));
     fold.into(&out[tile]);
   });
