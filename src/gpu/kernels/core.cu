@@ -6,13 +6,7 @@
 // Mismatches and hashes are added to: who launches clears them first.
 #include "gpu/kernels/device.hpp"
 
-using gpuvet::load_streaming;
-using gpuvet::Mismatches;
-using gpuvet::store_streaming;
-using gpuvet::TileHash;
-using gpuvet::Word;
-
-namespace {
+namespace gpuvet::kernels {
 
 __device__ __forceinline__ Word threads_in_grid() {
   return Word{gridDim.x} * blockDim.x;
@@ -82,7 +76,14 @@ check_words(const Word* from, Word words, Mismatches* out, Wanted wanted) {
   check_words(from, words, out, wanted, [](Word) {});
 }
 
-} // namespace
+} // namespace gpuvet::kernels
+
+using namespace gpuvet::kernels;
+using gpuvet::load_streaming;
+using gpuvet::Mismatches;
+using gpuvet::store_streaming;
+using gpuvet::TileHash;
+using gpuvet::Word;
 
 extern "C" __global__ void gv_null() {}
 
@@ -141,7 +142,7 @@ extern "C" __global__ void gv_atomic_add(unsigned* counter, Word times) {
 
 // ---- bandwidth: 16 bytes a lane
 
-namespace {
+namespace gpuvet::kernels {
 
 // A block takes kBatch * blockDim.x neighbouring places at a time, a thread kBatch of them; what is
 // left at the end goes one by one. batch(i, step) handles places i, i + step, ...; one(i) a single
@@ -164,7 +165,7 @@ __device__ __forceinline__ float4 triad(float4 a, float4 b) {
   return {a.x + 3.0f * b.x, a.y + 3.0f * b.y, a.z + 3.0f * b.z, a.w + 3.0f * b.w};
 }
 
-} // namespace
+} // namespace gpuvet::kernels
 
 // `sum` has kReadSums words: the sum of all 32-bit words read is the sum of these. One word alone
 // would be what all threads wait for at the end.
@@ -293,7 +294,7 @@ extern "C" __global__ void gv_operands(unsigned short* to, Word count, Word firs
   each(count, [&](Word i) { to[i] = gpuvet::operand(first + i, seed, bound); });
 }
 
-namespace {
+namespace gpuvet::kernels {
 
 struct Tiling { // tile t is at row t / across, column t % across
   unsigned rows, columns, tile_rows, tile_columns;
@@ -316,7 +317,7 @@ struct Fold { // of one thread
   }
 };
 
-} // namespace
+} // namespace gpuvet::kernels
 
 // A block takes a tile at a time. columns and tile_columns: multiples of 4.
 extern "C" __global__ void gv_tile_hash(const float* c, unsigned rows, unsigned columns,
@@ -343,7 +344,7 @@ extern "C" __global__ void gv_tile_hash(const float* c, unsigned rows, unsigned 
   }
 }
 
-namespace {
+namespace gpuvet::kernels {
 
 constexpr unsigned kSide = 4; // a thread computes kSide x kSide elements of C
 constexpr unsigned kLaneRows = 8,
@@ -375,7 +376,7 @@ __device__ __forceinline__ void golden_square(const unsigned short* a, const uns
   }
 }
 
-} // namespace
+} // namespace gpuvet::kernels
 
 // Hashes of the tiles that `tiles` names (null: tiles 0 ... tile_count-1), into out[tile], computed
 // with integers. Operands are integers as gv_operands makes them; rows, columns and sides of a tile
