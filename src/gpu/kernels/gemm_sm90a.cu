@@ -29,42 +29,16 @@ struct Product {
   unsigned* multiprocessors;
 };
 
-// Addresses in shared memory. The blocks of a pair have the same: one may signal the other's barrier
-// by its own address.
-struct Stages {
-  unsigned base; // a multiple of kSwizzleRepeat
-  __device__ __forceinline__ unsigned a(unsigned stage) const { return base + stage * kStageBytes; }
-  __device__ __forceinline__ unsigned b(unsigned stage) const { return a(stage) + kABytes; }
-  __device__ __forceinline__ unsigned full(unsigned stage) const {
-    return base + kStages * kStageBytes + stage * kBarrierBytes;
-  }
-  __device__ __forceinline__ unsigned empty(unsigned stage) const { return full(kStages + stage); }
-};
-
-// The tiles of one block: of a pair, both make the same steps, one tile of rows apart.
-template <unsigned kBlocks> struct Walk {
-  unsigned row_tiles, column_tiles, rank, index, step;
-
-  __device__ __forceinline__ explicit Walk(const Product& product)
-      : row_tiles(product.rows / kTileRows), column_tiles(product.columns / kTileColumns),
-        rank(kBlocks == 1 ? 0 : cluster_rank()), index(blockIdx.x / kBlocks),
-        step(gridDim.x / kBlocks) {}
-  __device__ __forceinline__ bool goes_on() const {
-    return index < row_tiles / kBlocks * column_tiles;
-  }
-  __device__ __forceinline__ void next() { index += step; }
-  __device__ __forceinline__ TilePlace tile() const {
-    TilePlace at = tile_place(index, row_tiles / kBlocks, column_tiles, kBand / kBlocks);
-    return {at.row * kBlocks + rank, at.column};
-  }
-};
+template <unsigned kBlocks>
+__device__ __forceinline__ Walk<kBlocks> walk_of(const Product& product) {
+  return {product.rows, product.columns, blockIdx.x, gridDim.x, kBlocks == 1 ? 0 : cluster_rank()};
+}
 
 // One thread of the first warpgroup.
-template <unsigned kBlocks>
-__device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* b,
-                                        const Product& product, const Stages& stages) {
+template <unsigned kBlocks> __device__ __forceinline__ void
+produce(const TensorMap* a, const TensorMap* b, const Product& product, const Stages& stages) {
   RingPlace at = {0, 0};
-  for (Walk<kBlocks> walk(product); walk.goes_on(); walk.next()) {
+  for (auto walk = walk_of<kBlocks>(product); walk.goes_on(); walk.next()) {
     const TilePlace tile = walk.tile();
     const unsigned row = tile.row * kTileRows, column = tile.column * kTileColumns;
     for (unsigned inner = 0; inner < product.inner; inner += kInnerStep) {
@@ -77,9 +51,9 @@ __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* b,
       load_box(stages.a(at.stage), a, full, inner, row);
       if constexpr (kBlocks == 1) {
         load_box(stages.b(at.stage), b, full, inner, column);
-        load_box(stages.b(at.stage) + kBBytes / 2, b, full, inner, column + kBoxRows);
+        load_box(stages.b(at.stage, 1), b, full, inner, column + kBoxRows);
       } else {
-        load_box_to(3, stages.b(at.stage) + walk.rank * (kBBytes / 2), b, full, inner,
+        load_box_to(3, stages.b(at.stage, walk.rank), b, full, inner,
                     column + walk.rank * kBoxRows);
       }
       at.next();
@@ -101,7 +75,7 @@ __device__ __forceinline__ void multiply_stage(float (&d)[kAccumulators], const 
                                                unsigned add, unsigned consumer,
                                                const Stages& stages) {
   barrier_wait(stages.full(at.stage), at.parity);
-  const Word a = operand_descriptor(stages.a(at.stage) + consumer * kConsumerRows * kRowBytes);
+  const Word a = operand_descriptor(stages.a(at.stage, consumer));
   const Word b = operand_descriptor(stages.b(at.stage));
   multiply_fence();
 #pragma unroll
@@ -148,11 +122,10 @@ struct Fold { // as gv_tile_hash of core.cu does
   }
 };
 
-// A thread's part of C, 8 bytes a lane: a warp fills 8 pieces of 32 bytes, whole sectors. Streaming,
-// so that C does not push A and B out of the cache.
-template <bool kHashed>
-__device__ __forceinline__ void store(const float (&d)[kAccumulators], float* c, unsigned place,
-                                      unsigned columns, Fold& fold) {
+// A thread's part of C, 8 bytes a lane: a warp fills 8 pieces of 32 bytes, whole sectors.
+// Streaming, so that C does not push A and B out of the cache.
+template <bool kHashed> __device__ __forceinline__ void
+store(const float (&d)[kAccumulators], float* c, unsigned place, unsigned columns, Fold& fold) {
   float* const rows[2] = {c + place, c + place + 8 * Word{columns}};
 #pragma unroll
   for (unsigned i = 0; i < kAccumulators; i += 2) {
@@ -171,12 +144,11 @@ __device__ __forceinline__ void consume(const Product& product, const Stages& st
   const unsigned lane = threadIdx.x % 32;
   float d[kAccumulators];
   RingPlace at = {0, 0};
-  for (Walk<kBlocks> walk(product); walk.goes_on(); walk.next()) {
+  for (auto walk = walk_of<kBlocks>(product); walk.goes_on(); walk.next()) {
     multiply_tile<kBlocks>(d, at, product.inner / kInnerStep, consumer, lane, stages);
     const TilePlace tile = walk.tile();
     const unsigned number = tile.row * walk.column_tiles + tile.column;
-    const unsigned row =
-        tile.row * kTileRows + consumer * kConsumerRows + fragment_row(thread, 0);
+    const unsigned row = tile.row * kTileRows + consumer * kConsumerRows + fragment_row(thread, 0);
     const unsigned place =
         row * product.columns + tile.column * kTileColumns + fragment_column(thread, 0);
     Fold fold;
@@ -190,9 +162,8 @@ __device__ __forceinline__ void consume(const Product& product, const Stages& st
   }
 }
 
-template <unsigned kBlocks>
-__device__ __forceinline__ void gemm(const TensorMap* a, const TensorMap* b,
-                                     const Product& product) {
+template <unsigned kBlocks> __device__ __forceinline__ void
+gemm(const TensorMap* a, const TensorMap* b, const Product& product) {
   extern __shared__ unsigned char shared[];
   const Stages stages = {(shared_address(shared) + kSwizzleRepeat - 1) & ~(kSwizzleRepeat - 1)};
   if (threadIdx.x == 0) {
@@ -225,14 +196,14 @@ using gpuvet::Word;
 using gpuvet::sm90a::TensorMap;
 
 // {threads, bytes of dynamic shared memory, rows and columns of a tile, inner step, blocks that
-// belong together: the grid is a multiple of these}. Not const: the compiler hides constants.
+// belong together: the grid is a multiple of these}
 extern "C" {
-__device__ unsigned gv_gemm_shape[6] = {
-    gpuvet::sm90a::kThreads,     gpuvet::sm90a::kSharedBytes, gpuvet::sm90a::kTileRows,
-    gpuvet::sm90a::kTileColumns, gpuvet::sm90a::kInnerStep,   1};
-__device__ unsigned gv_gemm_shape2[6] = {
-    gpuvet::sm90a::kThreads,     gpuvet::sm90a::kSharedBytes, gpuvet::sm90a::kTileRows,
-    gpuvet::sm90a::kTileColumns, gpuvet::sm90a::kInnerStep,   gpuvet::sm90a::kPair};
+__device__ unsigned gv_gemm_shape[6] = {gpuvet::sm90a::kThreads,   gpuvet::sm90a::kSharedBytes,
+                                        gpuvet::sm90a::kTileRows,  gpuvet::sm90a::kTileColumns,
+                                        gpuvet::sm90a::kInnerStep, 1};
+__device__ unsigned gv_gemm_shape2[6] = {gpuvet::sm90a::kThreads,   gpuvet::sm90a::kSharedBytes,
+                                         gpuvet::sm90a::kTileRows,  gpuvet::sm90a::kTileColumns,
+                                         gpuvet::sm90a::kInnerStep, gpuvet::sm90a::kPair};
 __device__ unsigned gv_pipe_shape[6] = {gpuvet::sm90a::kPipeThreads, 0, 0, 0, 0, 1};
 }
 
@@ -269,7 +240,8 @@ extern "C" __global__ void __launch_bounds__(gpuvet::sm90a::kPipeThreads, 1)
   const Word b = operand_descriptor(shared_address(operands) + kConsumerRows * kRowBytes);
   float d[kAccumulators];
 #pragma unroll
-  for (unsigned i = 0; i < kAccumulators; ++i) d[i] = 0;
+  for (unsigned i = 0; i < kAccumulators; ++i)
+    d[i] = 0;
   const Word clock = clock64(), ns = gpuvet::global_ns();
   for (Word round = 0; round < rounds; ++round) {
     multiply_fence();
@@ -284,7 +256,8 @@ extern "C" __global__ void __launch_bounds__(gpuvet::sm90a::kPipeThreads, 1)
   const Word end_clock = clock64(), end_ns = gpuvet::global_ns();
   float sum = 0; // of the products, so that they are needed
 #pragma unroll
-  for (unsigned i = 0; i < kAccumulators; ++i) sum += d[i];
+  for (unsigned i = 0; i < kAccumulators; ++i)
+    sum += d[i];
   if (blockIdx.x != 0 || threadIdx.x != 0) return;
   out[0] = end_clock - clock;
   out[1] = end_ns - ns;

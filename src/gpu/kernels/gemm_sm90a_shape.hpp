@@ -63,6 +63,22 @@ constexpr unsigned kPipeRows = kConsumerRows + kTileColumns;
 constexpr unsigned long long kPipeRoundFlop =
     2ull * kConsumers * kConsumerRows * kTileColumns * kInnerStep;
 
+// Addresses in shared memory, from a base that is a multiple of kSwizzleRepeat. The blocks of a
+// pair have the same, so one may signal the other's barrier by its own address.
+struct Stages {
+  unsigned base;
+  GPUVET_BOTH constexpr unsigned a(unsigned stage, unsigned consumer = 0) const {
+    return base + stage * kStageBytes + consumer * kConsumerRows * kRowBytes;
+  }
+  GPUVET_BOTH constexpr unsigned b(unsigned stage, unsigned half = 0) const {
+    return base + stage * kStageBytes + kABytes + half * kBoxRows * kRowBytes;
+  }
+  GPUVET_BOTH constexpr unsigned full(unsigned stage) const {
+    return base + kStages * kStageBytes + stage * kBarrierBytes;
+  }
+  GPUVET_BOTH constexpr unsigned empty(unsigned stage) const { return full(kStages + stage); }
+};
+
 // Row and column, inside a consumer's 64 x 256, of accumulator `index` of thread `thread` of the
 // warpgroup: a warp has 16 rows; 4 accumulators are 2 neighbours in a row and 2 eight rows below.
 GPUVET_BOTH constexpr unsigned fragment_row(unsigned thread, unsigned index) {
@@ -101,19 +117,37 @@ GPUVET_BOTH constexpr TilePlace tile_place(unsigned index, unsigned row_tiles,
   return {first + inside % height, inside / height};
 }
 
+// The tiles of one block. Blocks that belong together take the same steps, one tile of rows apart.
+template <unsigned kBlocks> struct Walk {
+  unsigned row_tiles, column_tiles, rank, index, step;
+
+  // `block` of `grid`; `rank` among those that belong together.
+  GPUVET_BOTH constexpr Walk(unsigned rows, unsigned columns, unsigned block, unsigned grid,
+                             unsigned rank_)
+      : row_tiles(rows / kTileRows), column_tiles(columns / kTileColumns), rank(rank_),
+        index(block / kBlocks), step(grid / kBlocks) {}
+  GPUVET_BOTH constexpr bool goes_on() const { return index < row_tiles / kBlocks * column_tiles; }
+  GPUVET_BOTH constexpr void next() { index += step; }
+  GPUVET_BOTH constexpr TilePlace tile() const {
+    TilePlace at = tile_place(index, row_tiles / kBlocks, column_tiles, kBand / kBlocks);
+    return {at.row * kBlocks + rank, at.column};
+  }
+};
+
 // Where a producer or a consumer is in the ring of stages. `parity` is that of the barrier's phase:
 // a consumer waits on `full` with it. A producer waits on `empty` with the other one, which on a
 // new barrier is the phase before the first and counts as over: the first round needs no one's
 // release.
-struct RingPlace {
+template <unsigned kCount> struct Ring {
   unsigned stage, parity; // both begin at 0
   GPUVET_BOTH constexpr void next() {
-    if (++stage < kStages) return;
+    if (++stage < kCount) return;
     stage = 0;
     parity ^= 1;
   }
-  GPUVET_BOTH constexpr unsigned before() const { return (stage + kStages - 1) % kStages; }
+  GPUVET_BOTH constexpr unsigned before() const { return (stage + kCount - 1) % kCount; }
   GPUVET_BOTH constexpr unsigned parity_when_empty() const { return parity ^ 1; }
 };
+using RingPlace = Ring<kStages>;
 
 } // namespace gpuvet::sm90a

@@ -7,7 +7,7 @@
 
 namespace gpuvet::sm90a {
 
-struct alignas(64) TensorMap { // CUtensorMap, never looked into
+struct alignas(128) TensorMap { // CUtensorMap, never looked into
   unsigned long long words[16];
 };
 
@@ -31,8 +31,8 @@ __device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) 
                " .reg .pred over;\n"
                "again:\n"
                " mbarrier.try_wait.parity.shared::cta.b64 over, [%0], %1;\n"
-               " @over bra.uni done;\n"
-               " bra.uni again;\n"
+               " @over bra done;\n"
+               " bra again;\n"
                "done:\n"
                "}" ::"r"(barrier),
                "r"(parity)
