@@ -43,10 +43,6 @@ uint32_t tiles_of(const ProductShape& shape) {
   return shape.rows / kTileRows * (shape.columns / kTileColumns);
 }
 
-uint32_t exact_bound(uint32_t inner) {
-  auto bound = static_cast<uint32_t>(std::sqrt(16777216.0 / std::max(inner, 1u)));
-  return std::clamp(bound, 1u, 256u); // bf16 holds all integers up to 256
-}
 
 std::optional<ProductShape> shape_for(uint64_t free_bytes) {
   for (uint32_t side : kSides) {

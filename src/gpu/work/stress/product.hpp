@@ -4,6 +4,7 @@
 #pragma once
 
 #include "gpu/kernels/kernels.hpp"
+#include "gpu/kernels/mix.hpp" // exact_bound
 
 #include <cstdint>
 #include <optional>
@@ -29,7 +30,7 @@ std::string describe(const ProductShape& shape); // "8192 x 8192 x 8192"
 constexpr uint32_t kTileRows = 128, kTileColumns = 256;
 uint32_t tiles_of(const ProductShape& shape);
 
-uint32_t exact_bound(uint32_t inner); // of the operands
+
 
 // The largest cube that leaves a good part of the free memory alone; none where even the smallest
 // does not fit.
