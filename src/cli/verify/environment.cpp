@@ -29,18 +29,18 @@ std::string find_library(const Machine& machine, std::string_view stem) {
 }
 
 // Distributions that bring a module, as their names begin.
-struct Distribution {
+struct Bringer {
   const char* module;
   std::array<std::string_view, 2> names;
 };
 
-constexpr Distribution kDistributions[] = {{"torch", {"torch", ""}},
-                                           {"tensorflow", {"tensorflow", "tf-nightly"}},
-                                           {"jax", {"jax", ""}},
-                                           {"cupy", {"cupy", "cupy-cuda"}}};
+constexpr Bringer kBringers[] = {{"torch", {"torch", ""}},
+                                 {"tensorflow", {"tensorflow", "tf-nightly"}},
+                                 {"jax", {"jax", ""}},
+                                 {"cupy", {"cupy", "cupy-cuda"}}};
 
-bool brings(const PythonPackage& package, const Distribution& distribution) {
-  const std::string_view first = distribution.names[0], prefix = distribution.names[1];
+bool brings(const PythonPackage& package, const Bringer& bringer) {
+  const std::string_view first = bringer.names[0], prefix = bringer.names[1];
   if (package.name == first) return true;
   return !prefix.empty() && std::string_view(package.name).starts_with(prefix);
 }
@@ -65,13 +65,11 @@ std::vector<FrameworkRequest> framework_requests(const Machine& machine, uint64_
   std::vector<FrameworkRequest> requests;
   for (const PythonEnv& env : machine.pythons) {
     if (!env.packages || env.executable.empty()) continue;
-    for (const Distribution& distribution : kDistributions) {
-      const bool has =
-          std::any_of(env.packages->begin(), env.packages->end(),
-                      [&](const auto& package) { return brings(package, distribution); });
+    for (const Bringer& bringer : kBringers) {
+      const bool has = std::any_of(env.packages->begin(), env.packages->end(),
+                                   [&](const auto& package) { return brings(package, bringer); });
       if (has)
-        requests.push_back(
-            {.python = env.executable, .framework = distribution.module, .seed = seed});
+        requests.push_back({.python = env.executable, .framework = bringer.module, .seed = seed});
     }
   }
   return requests;

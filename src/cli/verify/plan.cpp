@@ -53,14 +53,13 @@ template <class Wanted> void add_phases(const Planner& planner, const std::strin
 }
 
 void add_pairs(const Planner& planner, std::vector<Phase>& phases) {
-  for (const PlannedGpu& from : planner.input.gpus)
-    for (const PlannedGpu& to : planner.input.gpus) {
-      if (from.ordinal == to.ordinal) continue;
-      PhaseLane lane = planner.lane(from);
+  for (const PlannedGpu& from : planner.input.gpus) {
+    PhaseLane lane = planner.lane(from); // one child for all pairs of a GPU: starting takes time
+    for (const PlannedGpu& to : planner.input.gpus)
       for (const Step& step : pair_steps())
-        planner.add(lane, step, from.uuid, to.uuid, to.ordinal);
-      phases.push_back({"bandwidth", {std::move(lane)}});
-    }
+        if (from.ordinal != to.ordinal) planner.add(lane, step, from.uuid, to.uuid, to.ordinal);
+    if (!lane.requests.empty()) phases.push_back({"bandwidth", {std::move(lane)}});
+  }
 }
 
 void add_machine_steps(const Planner& planner, const std::string& layer, bool all_reduce,

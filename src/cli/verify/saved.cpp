@@ -1,6 +1,6 @@
 #include "cli/verify/saved.hpp"
 
-#include "os/file_map.hpp"
+#include "os/file_entry.hpp"
 
 namespace gpuvet {
 namespace {
@@ -11,7 +11,7 @@ constexpr size_t kMost = size_t{1} << 30; // bytes: a soak of months
 
 Result<SavedRun> read_saved_run(const std::string& path) {
   auto text = read_whole_file(path, kMost);
-  if (!text) return tl::unexpected<Error>({text.error().what, path});
+  if (!text) return fail(text.error().what, path);
   return read_measurements(*text, path);
 }
 

@@ -35,7 +35,7 @@ constexpr PlannedStep kSteps[] = {
 
 constexpr double kMostInTurn = 30;  // seconds for all that GPUs do in turn
 constexpr double kMostInPairs = 30; // and for all pairs
-constexpr double kShortest = 0.2;   // of a step that runs
+constexpr double kShortest = 0.1;   // of a step that runs
 constexpr double kStarts = 20; // of libraries, frameworks and contexts, none of which is measured
 
 size_t times(Turn turn, const RunSize& size) {

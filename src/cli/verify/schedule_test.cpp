@@ -6,7 +6,7 @@ namespace gpuvet {
 namespace {
 
 TEST(Schedule, WhatIsGivenIsUsedAndNotMore) {
-  for (size_t gpus : {1, 2, 8})
+  for (size_t gpus : {1u, 2u, 8u})
     for (double seconds : {120.0, 600.0, 3600.0}) {
       const RunSize size{.seconds = seconds, .gpus = gpus, .pairs = gpus * (gpus - 1)};
       double at_once = 0;
