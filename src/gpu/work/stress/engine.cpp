@@ -19,8 +19,9 @@ CudaTensorMap map_of(Bench& bench, CudaPointer operand, uint32_t rows, uint32_t 
   const unsigned steps[] = {1, 1};
   CudaTensorMap map;
   bench.quietly(bench.cuda.cuTensorMapEncodeTiled, &map, int{kMapBf16}, 2u,
-             reinterpret_cast<void*>(operand), +sizes, +strides, +box, +steps,
-             int{kMapNotInterleaved}, int{kMapSwizzle128}, int{kMapPromote256}, int{kMapFillZero});
+                reinterpret_cast<void*>(operand), +sizes, +strides, +box, +steps,
+                int{kMapNotInterleaved}, int{kMapSwizzle128}, int{kMapPromote256},
+                int{kMapFillZero});
   return map;
 }
 
@@ -50,12 +51,9 @@ ProductEngine hopper_engine(Bench& bench, const ProductShape& shape) {
 
 // ---- Ampere and newer
 
-// The shape of gemm_sm80.cu.
-constexpr unsigned kAmpereThreads = 256, kAmpereShared = 0;
-
 ProductEngine ampere_engine(Bench& bench, const ProductShape& shape) {
   const CudaFunction function = bench.kernel("gemm_sm80", "gv_gemm");
-  if (kAmpereShared > 0) allow_shared(bench, function, kAmpereShared);
+  allow_shared(bench, function, kAmpereShared);
   const unsigned blocks = blocks_for_tiles(bench, shape);
   ProductEngine made{"own kernel sm_80", true, {}};
   made.multiply = [&bench, shape, function, blocks](const ProductCall& call) {
@@ -71,9 +69,10 @@ std::string best_blob(const Bench& bench) {
   // The `a` runs on 9.0 only; drivers before CUDA 12.0 cannot make its maps.
   if (bench.sm == 90 && bench.cuda.cuTensorMapEncodeTiled.function) return "gemm_sm90a";
   if (bench.sm >= 80) return "gemm_sm80";
-  Bench::unsupported(fmt::format("gpuvet's own matrix kernels need compute capability 8.0 or newer; "
-                                 "this GPU has {}.{}",
-                                 bench.sm / 10, bench.sm % 10));
+  Bench::unsupported(
+      fmt::format("gpuvet's own matrix kernels need compute capability 8.0 or newer; "
+                  "this GPU has {}.{}",
+                  bench.sm / 10, bench.sm % 10));
 }
 
 ProductEngine own_engine(Bench& bench, const ProductShape& shape) {

@@ -24,6 +24,9 @@ struct ProductEngine {
   std::function<void(const ProductCall&)> multiply; // enqueues; the shape is fixed when it is made
 };
 
+// How gv_gemm of gemm_sm80.cu is launched; engine_test.cpp compares it with what its image says.
+constexpr unsigned kAmpereThreads = 256, kAmpereShared = 98'304;
+
 // Our best kernel for this GPU. Throws StepStopped, unsupported, where there is none.
 ProductEngine own_engine(Bench& bench, const ProductShape& shape);
 

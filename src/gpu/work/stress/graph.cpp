@@ -1,7 +1,7 @@
-// The same kernels, launched one by one and as a graph: what launching costs and what a graph saves.
-#include "gpu/work/stress/steps.hpp"
-
+// The same kernels, launched one by one and as a graph: what launching costs and what a graph
+// saves.
 #include "gpu/work/pieces.hpp"
+#include "gpu/work/stress/steps.hpp"
 
 #include <algorithm>
 

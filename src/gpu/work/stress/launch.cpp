@@ -1,9 +1,8 @@
 // What it costs to give a kernel to the GPU. Submit is the CPU's time for cuLaunchKernel,
 // round trip that until an empty kernel is known to be done, the gap the GPU's time from one
 // dependent kernel to the next.
-#include "gpu/work/stress/steps.hpp"
-
 #include "gpu/work/pieces.hpp"
+#include "gpu/work/stress/steps.hpp"
 
 #include <algorithm>
 #include <array>

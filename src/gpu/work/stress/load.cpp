@@ -25,8 +25,8 @@ void fill_operands(Load& load, CudaPointer to, uint64_t words, uint64_t seed) {
 }
 
 void compare(Load& load, LoadHalf& half, unsigned slot, CudaPointer wanted, uint32_t count) {
-  launch(load.bench, load.compare_kernel, (count + 255) / 256, 256, 0,
-         load.stream, hashes_at(load, half, slot), wanted, CudaPointer{0}, count,
+  launch(load.bench, load.compare_kernel, (count + 255) / 256, 256, 0, load.stream,
+         hashes_at(load, half, slot), wanted, CudaPointer{0}, count,
          half.wrong.at(slot * kWrongWords * sizeof(uint32_t)));
 }
 
@@ -114,9 +114,10 @@ Load::Load(Bench& bench_, const StepOptions& options_, const ProductShape& shape
     : bench(bench_), options(options_), shape(shape_), seeds(product_seeds(options_.seed)),
       tiles(tiles_of(shape_)), hash_kernel(bench_.kernel("core", "gv_tile_hash")),
       compare_kernel(bench_.kernel("core", "gv_compare_hashes")),
-      clock_kernel(bench_.kernel("core", "gv_clock")), stream(bench_), a(bench_, 2 * shape_.a_words()),
-      b(bench_, 2 * shape_.b_words()), c(bench_, 4 * shape_.c_words()),
-      wanted(bench_, hash_bytes(tiles)), wanted_a(bench_, hash_bytes(tiles)),
+      clock_kernel(bench_.kernel("core", "gv_clock")), stream(bench_),
+      a(bench_, 2 * shape_.a_words()), b(bench_, 2 * shape_.b_words()),
+      c(bench_, 4 * shape_.c_words()), wanted(bench_, hash_bytes(tiles)),
+      wanted_a(bench_, hash_bytes(tiles)),
       wanted_b(bench_, hash_bytes(tiles)), halves{LoadHalf(bench_, tiles), LoadHalf(bench_, tiles)},
       order(tile_order(tiles, options_.seed)) {
   fill_operands(*this, a.at(), shape.a_words(), seeds.a);
@@ -142,9 +143,8 @@ void clear(Load& load, LoadHalf& half) {
 void hash_memory(Load& load, CudaPointer matrix, uint64_t words, uint32_t columns,
                  CudaPointer hashes) {
   auto rows = static_cast<uint32_t>(words / columns);
-  launch(load.bench, load.hash_kernel,
-         static_cast<uint32_t>(words / (kTileRows * kTileColumns)), 256, 0, load.stream, matrix,
-         rows, columns, kTileRows, kTileColumns, hashes);
+  launch(load.bench, load.hash_kernel, static_cast<uint32_t>(words / (kTileRows * kTileColumns)),
+         256, 0, load.stream, matrix, rows, columns, kTileRows, kTileColumns, hashes);
 }
 
 std::vector<TileHash> read_hashes(Load& load, CudaPointer from) {
@@ -168,8 +168,7 @@ void begin(Load& load, LoadHalf& half, unsigned products, bool checked) {
     enqueue_product(load, half, slot, checked);
   if (half.deep) look_at_memory(load, half);
   bench.quietly(bench.cuda.cuEventRecord, CudaEvent{half.end}, CudaStream{load.stream});
-  launch(bench, load.clock_kernel, 1, 32, 0, load.stream, kClockRounds,
-         half.clock.at());
+  launch(bench, load.clock_kernel, 1, 32, 0, load.stream, kClockRounds, half.clock.at());
   tell_host(load, half);
   half.busy = true;
 }

@@ -2,8 +2,8 @@
 // one show), their complement, walking bits, every twentieth word against its neighbours, and a
 // window in which nothing is done, for cells that lose what they hold.
 //
-// On memory with ECC a single wrong bit is corrected before it is read: the counters of the run show
-// those.
+// On memory with ECC a single wrong bit is corrected before it is read: the counters of the run
+// show those.
 #include "gpu/kernels/mix.hpp"
 #include "gpu/work/stress/chunks.hpp"
 #include "gpu/work/stress/steps.hpp"
@@ -77,7 +77,8 @@ void stop_if_wrong(MemoryTest& test, const std::string& pass) {
   tell.word("bits", fmt::format("{:#018x}", found.bits));
   tell.reading("checked", "bytes", test.checked);
   tell.reading("mismatches", "1", static_cast<double>(found.count));
-  Bench::wrong(fmt::format("memory does not hold what was written ({}): {}", pass, describe(found)));
+  Bench::wrong(
+      fmt::format("memory does not hold what was written ({}): {}", pass, describe(found)));
 }
 
 // ---- passes
@@ -107,9 +108,9 @@ void values_and_complement(MemoryTest& test, uint64_t seed) {
   if (seconds <= 0) return;
   const double rate = 2 * static_cast<double>(test.memory.bytes) / seconds / 1e9;
   test.bench.tell.reading("rate", "GB/s", rate); // read and written
-  test.bench.tell.progress(std::clamp(1 - test.left_s() / std::max(test.options.seconds, 1e-3), 0.0,
-                                      1.0),
-                           "rate", rate, "GB/s");
+  test.bench.tell.progress(
+      std::clamp(1 - test.left_s() / std::max(test.options.seconds, 1e-3), 0.0, 1.0), "rate", rate,
+      "GB/s");
 }
 
 void pattern(MemoryTest& test, uint64_t value) {

@@ -1,6 +1,6 @@
 // The tensor cores alone, fed from registers and shared memory: what a multiprocessor does in a
-// clock. It depends neither on clocks nor on power, so it tells parts that are slowed by design from
-// those that are slow.
+// clock. It depends neither on clocks nor on power, so it tells parts that are slowed by design
+// from those that are slow.
 #include "gpu/work/stress/engine.hpp"
 #include "gpu/work/stress/steps.hpp"
 
@@ -26,8 +26,9 @@ void run_pipe_rate(Bench& bench, const StepOptions&) {
                CudaStream{stream});
     bench.call(bench.cuda.cuStreamSynchronize, CudaStream{stream});
     if (told[0] == 0 || told[1] == 0 || told[2] == 0)
-      Bench::wrong("the loop over the tensor cores told no work: its result was no number, or it did "
-                   "not run");
+      Bench::wrong(
+          "the loop over the tensor cores told no work: its result was no number, or it did "
+          "not run");
     if (sample == 0) continue; // the clocks rise
     bench.tell.reading("flop_per_clock", "1",
                        static_cast<double>(told[2]) / static_cast<double>(told[0]));

@@ -43,7 +43,6 @@ uint32_t tiles_of(const ProductShape& shape) {
   return shape.rows / kTileRows * (shape.columns / kTileColumns);
 }
 
-
 std::optional<ProductShape> shape_for(uint64_t free_bytes) {
   for (uint32_t side : kSides) {
     ProductShape shape{side, side, side};

@@ -30,8 +30,6 @@ std::string describe(const ProductShape& shape); // "8192 x 8192 x 8192"
 constexpr uint32_t kTileRows = 128, kTileColumns = 256;
 uint32_t tiles_of(const ProductShape& shape);
 
-
-
 // The largest cube that leaves a good part of the free memory alone; none where even the smallest
 // does not fit.
 std::optional<ProductShape> shape_for(uint64_t free_bytes);

@@ -1,5 +1,5 @@
-// Load that is switched on and off: the supply must follow each time, which steady load never asks of
-// it. Every product of every pulse is checked.
+// Load that is switched on and off: the supply must follow each time, which steady load never asks
+// of it. Every product of every pulse is checked.
 #include "gpu/work/stress/steps.hpp"
 #include "gpu/work/stress/sustain.hpp"
 

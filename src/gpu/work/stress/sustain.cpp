@@ -7,8 +7,8 @@
 namespace gpuvet {
 namespace {
 
-constexpr double kHalf_s = 0.05;         // of work in each half: the CPU is asked 20 times a second
-constexpr uint32_t kGoldenAtATime = 64;  // tiles, between two buckets
+constexpr double kHalf_s = 0.05;        // of work in each half: the CPU is asked 20 times a second
+constexpr uint32_t kGoldenAtATime = 64; // tiles, between two buckets
 constexpr unsigned kOverheadPairs = 5;
 
 struct Bucket {
