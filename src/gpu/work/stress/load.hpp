@@ -43,13 +43,14 @@ struct Load {
   DeviceMemory wanted, wanted_a, wanted_b; // hashes
   LoadHalf halves[2];
 
-  std::vector<TileHash> first; // of the first product, as its engine gave them
-  std::vector<uint32_t> order; // in which tiles get their golden hash
-  uint32_t golden = 0;         // how many of them have it
-  double checked = 0;          // tiles compared
-  unsigned since_deep = 0;     // products
-  double product_s = 0;        // of one, measured
-  std::set<uint32_t> seen;     // multiprocessors
+  std::vector<TileHash> first;    // of the first product, as its engine gave them
+  std::vector<uint32_t> order;    // in which tiles get their golden hash
+  uint32_t golden = 0;            // how many of them have it
+  std::optional<TileHash> by_cpu; // of the first of them
+  double checked = 0;             // tiles compared
+  unsigned since_deep = 0;        // products
+  double product_s = 0;           // of one, measured
+  std::set<uint32_t> seen;        // multiprocessors
 };
 
 // One product by itself, everything checked. Throws StepStopped when anything is wrong.

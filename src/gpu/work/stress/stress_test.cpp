@@ -1,7 +1,6 @@
 // The stress tests on the fake GPU: what they measure when all is well, and that they find what is
 // wrong.
-#include "gpu/testing/fakes.hpp"
-#include "gpu/work/runner.hpp"
+#include "gpu/testing/steps.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,32 +8,12 @@ namespace gpuvet {
 namespace {
 
 StepResult run_step(const char* id, const std::string& words, double seconds = 0.1,
-                    Fault fault = Fault::none) {
-  Steered steered("GPUVET_FAKE_CUDA", words);
-  RunnerOptions options;
-  options.library = fake("current", "libcuda.so.1");
-  options.start = std::chrono::steady_clock::now();
-  StepRequest request;
-  for (const Step& step : stress_steps())
-    if (step.id == std::string(id)) request.step = &step;
-  request.options.seconds = seconds;
-  request.options.seed = 7;
-  request.options.fault = fault;
-  return run_steps(0, {request}, options).front();
-}
-
-const std::vector<double>& samples(const StepResult& result, const std::string& name) {
-  static const std::vector<double> none;
-  auto found = result.readings.find(name);
-  return found == result.readings.end() ? none : found->second.samples;
-}
-
-double last(const StepResult& result, const std::string& name) {
-  return samples(result, name).empty() ? -1 : samples(result, name).back();
-}
-
-bool says(const StepResult& result, const std::string& text) {
-  return result.reason.find(text) != std::string::npos;
+                    Fault fault = Fault::none, uint64_t seed = 7) {
+  StepOptions options;
+  options.seconds = seconds;
+  options.seed = seed;
+  options.fault = fault;
+  return run_on_fake(stress_steps(), id, words, options);
 }
 
 TEST(Launch, TellsThreeTimes) {
@@ -95,15 +74,7 @@ TEST(Gemm, FindsABitThatFlippedInTheResult) {
 
 TEST(Gemm, FindsEveryPlantedBit) {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
-    Steered steered("GPUVET_FAKE_CUDA", "free=2,tflops=0.002");
-    RunnerOptions options;
-    options.library = fake("current", "libcuda.so.1");
-    options.start = std::chrono::steady_clock::now();
-    StepRequest request;
-    request.step = &stress_steps()[3];
-    request.options.seed = seed;
-    request.options.fault = Fault::wrong_bit;
-    StepResult result = run_steps(0, {request}, options).front();
+    StepResult result = run_step("gemm", "free=2,tflops=0.002", 0, Fault::wrong_bit, seed);
     EXPECT_EQ(result.state, StepState::failed) << seed;
     EXPECT_TRUE(says(result, "1 word of 4 bytes")) << result.reason;
   }
