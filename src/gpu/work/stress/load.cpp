@@ -19,6 +19,17 @@ size_t hash_bytes(uint32_t tiles) {
   return tiles * sizeof(TileHash);
 }
 
+// Of a matrix of 32-bit words.
+uint32_t tiles_of_words(uint64_t words) {
+  constexpr uint64_t kTile = uint64_t{kTileRows} * kTileColumns;
+  return static_cast<uint32_t>((words + kTile - 1) / kTile);
+}
+
+uint32_t most_tiles(const ProductShape& shape) {
+  return std::max(
+      {tiles_of(shape), tiles_of_words(shape.a_words() / 2), tiles_of_words(shape.b_words() / 2)});
+}
+
 void fill_operands(Load& load, CudaPointer to, uint64_t words, uint64_t seed) {
   launch(load.bench, load.bench.kernel("core", "gv_operands"), blocks_for(load.bench, words), 256,
          0, load.stream, to, words, uint64_t{0}, seed, exact_bound(load.shape.inner));
@@ -39,11 +50,9 @@ void look_at_memory(Load& load, LoadHalf& half) {
   }
   const uint64_t a = load.shape.a_words() / 2, b = load.shape.b_words() / 2;
   hash_memory(load, load.a.at(), a, kTileColumns, hashes_at(load, half, kSlotA));
-  compare(load, half, kSlotA, load.wanted_a.at(),
-          static_cast<uint32_t>(a / (kTileRows * kTileColumns)));
+  compare(load, half, kSlotA, load.wanted_a.at(), tiles_of_words(a));
   hash_memory(load, load.b.at(), b, kTileColumns, hashes_at(load, half, kSlotB));
-  compare(load, half, kSlotB, load.wanted_b.at(),
-          static_cast<uint32_t>(b / (kTileRows * kTileColumns)));
+  compare(load, half, kSlotB, load.wanted_b.at(), tiles_of_words(b));
 }
 
 void enqueue_product(Load& load, LoadHalf& half, unsigned slot, bool checked) {
@@ -103,8 +112,8 @@ std::optional<WrongTile> first_wrong(const Load& load, const LoadHalf& half) {
 
 } // namespace
 
-LoadHalf::LoadHalf(Bench& bench, uint32_t tiles)
-    : begin(bench), end(bench), told(bench), hashes(bench, kHashSlots * hash_bytes(tiles)),
+LoadHalf::LoadHalf(Bench& bench, uint32_t tiles, uint32_t hash_tiles)
+    : begin(bench), end(bench), told(bench), hashes(bench, kHashSlots * hash_bytes(hash_tiles)),
       multiprocessors(bench, kSlots * tiles * sizeof(uint32_t)),
       wrong(bench, kHashSlots * kWrongWords * sizeof(uint32_t)),
       clock(bench, kClockWords * sizeof(uint64_t)), wrong_told(bench, wrong.bytes()),
@@ -112,13 +121,15 @@ LoadHalf::LoadHalf(Bench& bench, uint32_t tiles)
 
 Load::Load(Bench& bench_, const StepOptions& options_, const ProductShape& shape_)
     : bench(bench_), options(options_), shape(shape_), seeds(product_seeds(options_.seed)),
-      tiles(tiles_of(shape_)), hash_kernel(bench_.kernel("core", "gv_tile_hash")),
+      tiles(tiles_of(shape_)), hash_tiles(most_tiles(shape_)),
+      hash_kernel(bench_.kernel("core", "gv_tile_hash")),
       compare_kernel(bench_.kernel("core", "gv_compare_hashes")),
       clock_kernel(bench_.kernel("core", "gv_clock")), stream(bench_),
       a(bench_, 2 * shape_.a_words()), b(bench_, 2 * shape_.b_words()),
-      c(bench_, 4 * shape_.c_words()), wanted(bench_, hash_bytes(tiles)),
-      wanted_a(bench_, hash_bytes(tiles)),
-      wanted_b(bench_, hash_bytes(tiles)), halves{LoadHalf(bench_, tiles), LoadHalf(bench_, tiles)},
+      c(bench_, 4 * shape_.c_words()), wanted(bench_, hash_bytes(hash_tiles)),
+      wanted_a(bench_, hash_bytes(hash_tiles)),
+      wanted_b(bench_, hash_bytes(hash_tiles)), halves{LoadHalf(bench_, tiles, hash_tiles),
+                                                       LoadHalf(bench_, tiles, hash_tiles)},
       order(tile_order(tiles, options_.seed)) {
   fill_operands(*this, a.at(), shape.a_words(), seeds.a);
   fill_operands(*this, b.at(), shape.b_words(), seeds.b);
@@ -131,7 +142,7 @@ Load::Load(Bench& bench_, const StepOptions& options_, const ProductShape& shape
 }
 
 CudaPointer hashes_at(const Load& load, const LoadHalf& half, unsigned slot) {
-  return half.hashes.at(slot * hash_bytes(load.tiles));
+  return half.hashes.at(slot * hash_bytes(load.hash_tiles));
 }
 
 void clear(Load& load, LoadHalf& half) {
@@ -143,14 +154,14 @@ void clear(Load& load, LoadHalf& half) {
 void hash_memory(Load& load, CudaPointer matrix, uint64_t words, uint32_t columns,
                  CudaPointer hashes) {
   auto rows = static_cast<uint32_t>(words / columns);
-  launch(load.bench, load.hash_kernel, static_cast<uint32_t>(words / (kTileRows * kTileColumns)),
-         256, 0, load.stream, matrix, rows, columns, kTileRows, kTileColumns, hashes);
+  launch(load.bench, load.hash_kernel, tiles_of_words(words), 256, 0, load.stream, matrix, rows,
+         columns, kTileRows, kTileColumns, hashes);
 }
 
 std::vector<TileHash> read_hashes(Load& load, CudaPointer from) {
-  std::vector<TileHash> made(load.tiles);
+  std::vector<TileHash> made(load.hash_tiles);
   load.bench.call(load.bench.cuda.cuMemcpyDtoHAsync_v2, static_cast<void*>(made.data()), from,
-                  hash_bytes(load.tiles), CudaStream{load.stream});
+                  hash_bytes(load.hash_tiles), CudaStream{load.stream});
   load.bench.call(load.bench.cuda.cuStreamSynchronize, CudaStream{load.stream});
   return made;
 }

@@ -19,7 +19,7 @@ namespace gpuvet {
 constexpr unsigned kSlots = 32; // products of a half, at most
 
 struct LoadHalf {
-  explicit LoadHalf(Bench& bench, uint32_t tiles);
+  LoadHalf(Bench& bench, uint32_t tiles, uint32_t hash_tiles);
 
   Event begin, end, told;
   DeviceMemory hashes, multiprocessors, wrong, clock; // of each slot: see kHashSlots
@@ -35,8 +35,9 @@ struct Load {
   const StepOptions& options;
   ProductShape shape;
   ProductSeeds seeds;
-  uint32_t tiles = 0;
-  ProductEngine engine; // to be set before prove()
+  uint32_t tiles = 0;      // of C
+  uint32_t hash_tiles = 0; // of C or of an operand, whichever has more
+  ProductEngine engine;    // to be set before prove()
   CudaFunction hash_kernel, compare_kernel, clock_kernel;
   Stream stream;
   DeviceMemory a, b, c;
