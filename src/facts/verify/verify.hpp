@@ -112,7 +112,7 @@ struct VerifyReason {
   std::string id, title;
   std::string counter;              // of GpuMoment: "power_ns"
   uint32_t bit = 0;                 // of the clocks event reasons; 0: has none
-  std::string when;                 // "below-default", "at-default": the power limit; empty: always
+  std::string when;                 // "below-default", "at-default", "not-told": the power limit; empty: always
   std::optional<double> warn, fail; // percent of the time under load; without: is no fault
   std::string next, action, source;
 };
