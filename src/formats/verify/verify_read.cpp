@@ -13,7 +13,7 @@ namespace {
 
 // More than any machine has or any run gives: a file beyond them is none of ours.
 constexpr size_t kLongestLine = size_t{16} << 20U; // bytes
-constexpr size_t kMostGpus = 1024, kMostSteps = 20'000;
+constexpr size_t kMostGpus = 256, kMostSteps = 20'000;
 constexpr size_t kMostNumbers = 50'000'000; // samples and values of moments
 
 constexpr std::array<std::pair<StepState, const char*>, 6> kStates = {{
