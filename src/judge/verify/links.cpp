@@ -70,8 +70,9 @@ bool judge_link(const VerifyCase& all, const VerifyTarget& target, JudgedStep& m
   made.theoretical = width;
   made.limit = width;
   made.limit_from = "PCIe " + link_text(generation, width) + " that both ends support";
-  const double own_generation = own_or_spec(view, "link_generation_own", &LinkSpec::generation);
-  const double own_width = own_or_spec(view, "link_width_own", &LinkSpec::width);
+  const double own_generation =
+      own_or_spec(view, "link_generation_device_max", &LinkSpec::generation);
+  const double own_width = own_or_spec(view, "link_width_device_max", &LinkSpec::width);
   const std::string has = "PCIe " + link_text(seen->generation, seen->width);
   made.evidence.push_back("under load: " + has);
   Verdict verdict = Verdict::pass;

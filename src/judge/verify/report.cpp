@@ -213,6 +213,9 @@ void add_notes(const VerifyCase& all, Report& report) {
     const std::string label = gpu_label(all, view.gpu->uuid);
     if (!view.gpu->busy.empty())
       report.notes.push_back(fmt::format("{} is used by others: {}", label, view.gpu->busy));
+    for (const char* word : {"nvml", "telemetry"})
+      if (const auto at = view.gpu->words.find(word); at != view.gpu->words.end())
+        report.notes.push_back(fmt::format("{}: {}: {}", label, word, at->second));
     if (!view.lowered.empty())
       report.notes.push_back(
           fmt::format("{}: {} slow figures are warnings, not failures", label, view.lowered));
