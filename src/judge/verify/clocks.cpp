@@ -127,8 +127,8 @@ bool judge_drift(const VerifyCase& all, const VerifyTarget& target, JudgedStep& 
   const double seconds = target.step->end_s - target.step->begin_s;
   if (samples.size() < 8 || seconds < verify_number(all.tables, "drift-seconds")) return false;
   const auto quarter = static_cast<std::ptrdiff_t>(samples.size() / 4);
-  const auto second = median_of({samples.begin() + quarter, samples.begin() + 2 * quarter});
-  const auto last = median_of({samples.end() - quarter, samples.end()});
+  const auto second = sample_median({samples.begin() + quarter, samples.begin() + 2 * quarter});
+  const auto last = sample_median({samples.end() - quarter, samples.end()});
   if (!second || !last || *second <= 0) return false;
   const double lost = (*second - *last) / *second * 100;
   made.reading = at->first;

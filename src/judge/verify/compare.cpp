@@ -122,7 +122,7 @@ std::optional<double> median_clock(const VerifyCase& all, const GpuView& view) {
   for (const MomentWindow& window : windows_of(all, view))
     for (const GpuMoment* moment : window.moments)
       if (moment->sm_clock_mhz) clocks.push_back(*moment->sm_clock_mhz);
-  return median_of(std::move(clocks));
+  return sample_median(std::move(clocks));
 }
 
 void add_number(std::vector<std::string>& lines, double many, const std::string& what,

@@ -19,7 +19,7 @@ double reference(const VerifySiblings& rule, std::vector<double> values) {
   std::sort(values.begin(), values.end());
   // Of two the median is half way to the slow one.
   if (rule.best || values.size() < 3) return values.back();
-  return median_of(values).value_or(values.back());
+  return sample_median(values).value_or(values.back());
 }
 
 void raise(const VerifyRow& row, JudgedStep& step, Verdict verdict, const std::string& detail) {
