@@ -65,10 +65,10 @@ bool judge_link(const VerifyCase& all, const VerifyTarget& target, JudgedStep& m
     made.next = "lspci -vv shows LnkCap and LnkSta";
     return true;
   }
-  made.reading = "width";
-  made.value = seen->width;
-  made.theoretical = width;
-  made.limit = width;
+  made.value = pcie_rate(all.tables, seen->generation, seen->width);
+  made.theoretical = pcie_rate(all.tables, static_cast<uint32_t>(std::min(generation, 99.0)),
+                               static_cast<uint32_t>(std::min(width, 99.0)));
+  made.limit = made.theoretical;
   made.limit_from = "PCIe " + link_text(generation, width) + " that both ends support";
   const double own_generation =
       own_or_spec(view, "link_generation_device_max", &LinkSpec::generation);

@@ -23,10 +23,12 @@ double reference(const VerifySiblings& rule, std::vector<double> values) {
 }
 
 void raise(const VerifyRow& row, JudgedStep& step, Verdict verdict, const std::string& detail) {
-  step.evidence.push_back(detail);
   const bool already =
       step.verdict == Verdict::fail || (step.verdict == Verdict::warn && verdict == Verdict::warn);
-  if (!already) conclude(step, row, verdict, detail);
+  if (already)
+    step.evidence.push_back(detail);
+  else
+    conclude(step, row, verdict, detail);
 }
 
 void compare(const VerifyRow& row, const VerifySiblings& rule, const std::string& name,

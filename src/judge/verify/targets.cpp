@@ -53,7 +53,7 @@ void judge_unfinished(const VerifyCase& all, const VerifyTarget& target, JudgedS
   }
   judge_works(all, target, made);
   if (made.verdict == Verdict::fail && target.row.rule != VerifyRule::works)
-    made.why = with_stop(target.row.title + ": data arrive wrong: " + target.step->reason);
+    made.why = with_stop("data arrive wrong: " + target.step->reason);
 }
 
 void tell_published(const VerifyCase& all, const VerifyTarget& target, JudgedStep& made) {
@@ -66,7 +66,8 @@ void tell_published(const VerifyCase& all, const VerifyTarget& target, JudgedSte
     const std::string figures = row.least == row.most ? figure_text(row.most, row.unit)
                                                       : figure_text(row.least, "") + " to " +
                                                             figure_text(row.most, row.unit);
-    made.published.push_back(fmt::format("{} ({})", figures, row.source));
+    made.published.push_back(
+        fmt::format("{} ({})", figures, row.source.substr(0, row.source.find(','))));
   }
 }
 

@@ -122,6 +122,7 @@ std::string why_not_counted(const VerifyTarget& target, const std::string& kerne
 }
 
 std::string figure_text(double value, const std::string& unit) {
+  value += 0.0; // no "-0"
   const double size = std::fabs(value);
   std::string text;
   if (size >= 100 || value == std::floor(value))
