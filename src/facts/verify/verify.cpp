@@ -158,7 +158,8 @@ void read_hardware(FactFile& file, VerifyTables& tables) {
   }
   for (const PackedRow& packed : file.rows("nvlink")) {
     FactRow row(file, packed);
-    tables.nvlink.push_back({row.count("generation"), number(row, "link_gb_s"), row.source()});
+    tables.nvlink.push_back(
+        {row.count("generation"), row.counts("sm"), number(row, "link_gb_s"), row.source()});
     row.end();
   }
   for (const PackedRow& packed : file.rows("tensor")) {

@@ -88,7 +88,8 @@ struct VerifyPcie {
 
 struct VerifyNvlink {
   uint32_t generation = 0;
-  double link_gb_s = 0; // payload of one link, one way
+  std::vector<uint32_t> sm; // that have it
+  double link_gb_s = 0;     // payload of one link, one way
   std::string source;
 };
 

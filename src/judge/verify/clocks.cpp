@@ -4,6 +4,8 @@
 
 #include <fmt/core.h>
 
+#include <cmath>
+
 namespace gpuvet {
 namespace {
 
@@ -55,7 +57,9 @@ void explain_by_clock(const VerifyCase& all, const VerifyTarget& target, const s
                       detail + "; the power limit held the clock down, and NVML does not tell "
                                "whether it is the default");
   if (held->verdict == Verdict::pass) {
-    made.evidence.push_back(detail + ": as much as " + held->reason->title + " leaves");
+    made.evidence.insert(made.evidence.begin(),
+                         detail + " is as much as " + held->reason->title + " leaves");
+    made.limit.reset(); // this much is not asked of it
     return conclude(made, target.row, Verdict::pass, "");
   }
   conclude_reason(view, target.row, *held, detail + "; ", made);
@@ -111,11 +115,12 @@ bool judge_clocks(const VerifyCase& all, const VerifyTarget& target, JudgedStep&
   for (const HeldBy& held : seen.held)
     made.evidence.push_back(held_text(view, held));
   const HeldBy* held = deciding(seen);
-  if (held) made.value = held->share.percent;
-  if (held && held->verdict != Verdict::pass)
+  if (held && held->verdict != Verdict::pass) { // what is no fault does not count as held
+    made.value = held->share.percent;
     conclude_reason(view, target.row, *held, "", made);
-  else
+  } else {
     conclude(made, target.row, Verdict::pass, "");
+  }
   return true;
 }
 
@@ -127,13 +132,13 @@ bool judge_drift(const VerifyCase& all, const VerifyTarget& target, JudgedStep& 
   const double seconds = target.step->end_s - target.step->begin_s;
   if (samples.size() < 8 || seconds < verify_number(all.tables, "drift-seconds")) return false;
   const auto quarter = static_cast<std::ptrdiff_t>(samples.size() / 4);
-  const auto second = median_of({samples.begin() + quarter, samples.begin() + 2 * quarter});
-  const auto last = median_of({samples.end() - quarter, samples.end()});
+  const auto second = sample_median({samples.begin() + quarter, samples.begin() + 2 * quarter});
+  const auto last = sample_median({samples.end() - quarter, samples.end()});
   if (!second || !last || *second <= 0) return false;
   const double lost = (*second - *last) / *second * 100;
   made.reading = at->first;
   made.unit = "%";
-  made.value = -lost;
+  made.value = std::round(-lost * 10) / 10;
   made.samples = samples.size();
   const std::string detail = fmt::format("{:.1f} % in {:.0f} s", lost, seconds);
   const auto warmer = rise(window_of(*target.gpu, *target.step), &GpuMoment::temperature_c);

@@ -15,7 +15,7 @@ std::vector<double> finite(std::vector<double> samples) {
 
 } // namespace
 
-std::optional<double> median_of(std::vector<double> samples) {
+std::optional<double> sample_median(std::vector<double> samples) {
   samples = finite(std::move(samples));
   if (samples.empty()) return std::nullopt;
   const size_t middle = samples.size() / 2;
@@ -24,13 +24,13 @@ std::optional<double> median_of(std::vector<double> samples) {
   return samples[middle - 1] / 2 + samples[middle] / 2;
 }
 
-std::optional<double> mad_of(const std::vector<double>& samples) {
-  const std::optional<double> median = median_of(samples);
+std::optional<double> sample_mad(const std::vector<double>& samples) {
+  const std::optional<double> median = sample_median(samples);
   if (!median) return std::nullopt;
   std::vector<double> distances;
   for (double sample : finite(samples))
     distances.push_back(std::fabs(sample - *median));
-  return median_of(std::move(distances));
+  return sample_median(std::move(distances));
 }
 
 std::optional<Figure> figure_of(const StepResult& step, const std::string& reading) {
@@ -39,7 +39,7 @@ std::optional<Figure> figure_of(const StepResult& step, const std::string& readi
   const std::vector<double> samples = finite(at->second.samples);
   if (samples.empty()) return std::nullopt;
   const auto [least, most] = std::minmax_element(samples.begin(), samples.end());
-  return Figure{reading, at->second.unit, *median_of(samples), *mad_of(samples),
+  return Figure{reading, at->second.unit, *sample_median(samples), *sample_mad(samples),
                 *least,  *most,           samples.size()};
 }
 

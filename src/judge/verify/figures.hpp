@@ -11,9 +11,9 @@
 namespace gpuvet {
 
 // nullopt: there is no finite number among them.
-std::optional<double> median_of(std::vector<double> samples);
+std::optional<double> sample_median(std::vector<double> samples);
 // Median of the distances from the median.
-std::optional<double> mad_of(const std::vector<double>& samples);
+std::optional<double> sample_mad(const std::vector<double>& samples);
 
 struct Figure {
   std::string reading, unit;

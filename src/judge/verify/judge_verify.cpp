@@ -10,7 +10,7 @@ VerifyReport judge_verify(const Measurements& measured, const VerifyTables& tabl
                           const Facts& facts, const VerifyPolicy& policy) {
   const VerifyCase all = verify_case(measured, tables, facts);
   VerifyReport made;
-  made.steps = judge_targets(all);
+  made.steps = judge_targets(all, policy.layers);
   judge_siblings(all, made.steps);
   void_by_detectors(all, made.steps);
   stop_after_device_layer(made.steps);

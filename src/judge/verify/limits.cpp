@@ -85,10 +85,10 @@ HardwareLimit memory_limit(const GpuView& view, const StepResult& step) {
 
 std::optional<double> nvlink_rate(const VerifyTables& tables, const GpuView& view,
                                   HardwareLimit& limit) {
-  const auto links = view.number("nvlinks_active"), version = view.number("nvlink_version");
-  if (!links || *links < 1 || !version) return std::nullopt;
+  const auto links = view.number("nvlinks_active");
+  if (!links || *links < 1) return std::nullopt;
   for (const VerifyNvlink& row : tables.nvlink) {
-    if (static_cast<double>(row.generation) != *version) continue;
+    if (std::find(row.sm.begin(), row.sm.end(), view.gpu->sm) == row.sm.end()) continue;
     limit.link = "nvlink";
     limit.generation = row.generation;
     limit.from = fmt::format("{:.0f} NVLinks x {:.0f} GB/s", *links, row.link_gb_s);

@@ -65,13 +65,14 @@ bool judge_link(const VerifyCase& all, const VerifyTarget& target, JudgedStep& m
     made.next = "lspci -vv shows LnkCap and LnkSta";
     return true;
   }
-  made.reading = "width";
-  made.value = seen->width;
-  made.theoretical = width;
-  made.limit = width;
+  made.value = pcie_rate(all.tables, seen->generation, seen->width);
+  made.theoretical = pcie_rate(all.tables, static_cast<uint32_t>(std::min(generation, 99.0)),
+                               static_cast<uint32_t>(std::min(width, 99.0)));
+  made.limit = made.theoretical;
   made.limit_from = "PCIe " + link_text(generation, width) + " that both ends support";
-  const double own_generation = own_or_spec(view, "link_generation_own", &LinkSpec::generation);
-  const double own_width = own_or_spec(view, "link_width_own", &LinkSpec::width);
+  const double own_generation =
+      own_or_spec(view, "link_generation_device_max", &LinkSpec::generation);
+  const double own_width = own_or_spec(view, "link_width_device_max", &LinkSpec::width);
   const std::string has = "PCIe " + link_text(seen->generation, seen->width);
   made.evidence.push_back("under load: " + has);
   Verdict verdict = Verdict::pass;

@@ -19,14 +19,16 @@ double reference(const VerifySiblings& rule, std::vector<double> values) {
   std::sort(values.begin(), values.end());
   // Of two the median is half way to the slow one.
   if (rule.best || values.size() < 3) return values.back();
-  return median_of(values).value_or(values.back());
+  return sample_median(values).value_or(values.back());
 }
 
 void raise(const VerifyRow& row, JudgedStep& step, Verdict verdict, const std::string& detail) {
-  step.evidence.push_back(detail);
   const bool already =
       step.verdict == Verdict::fail || (step.verdict == Verdict::warn && verdict == Verdict::warn);
-  if (!already) conclude(step, row, verdict, detail);
+  if (already)
+    step.evidence.push_back(detail);
+  else
+    conclude(step, row, verdict, detail);
 }
 
 void compare(const VerifyRow& row, const VerifySiblings& rule, const std::string& name,

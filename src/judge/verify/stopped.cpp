@@ -56,9 +56,8 @@ void judge_stopped(const VerifyCase& all, const VerifyTarget& target, JudgedStep
   if (target.gpu && !target.gpu->gpu->busy.empty() && step.error == "CUDA_ERROR_OUT_OF_MEMORY")
     return leave_open(made, Verdict::unknown,
                       fmt::format("{}; others use this GPU ({})", detail, target.gpu->gpu->busy));
-  made.verdict = Verdict::fail;
   conclude(made, target.row, Verdict::fail, "");
-  made.why = with_stop(target.row.title + ": " + detail);
+  made.why = with_stop(detail);
   if (step.state != StepState::failed && target.row.scope != VerifyScope::environment) {
     made.action = Action::reset;
     made.next =

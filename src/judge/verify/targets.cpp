@@ -53,7 +53,7 @@ void judge_unfinished(const VerifyCase& all, const VerifyTarget& target, JudgedS
   }
   judge_works(all, target, made);
   if (made.verdict == Verdict::fail && target.row.rule != VerifyRule::works)
-    made.why = with_stop(target.row.title + ": data arrive wrong: " + target.step->reason);
+    made.why = with_stop("data arrive wrong: " + target.step->reason);
 }
 
 void tell_published(const VerifyCase& all, const VerifyTarget& target, JudgedStep& made) {
@@ -66,7 +66,8 @@ void tell_published(const VerifyCase& all, const VerifyTarget& target, JudgedSte
     const std::string figures = row.least == row.most ? figure_text(row.most, row.unit)
                                                       : figure_text(row.least, "") + " to " +
                                                             figure_text(row.most, row.unit);
-    made.published.push_back(fmt::format("{} ({})", figures, row.source));
+    made.published.push_back(
+        fmt::format("{} ({})", figures, row.source.substr(0, row.source.find(','))));
   }
 }
 
@@ -141,6 +142,20 @@ void add_unmeasured(const VerifyCase& all, const VerifyRow& row, std::vector<Jud
   }
 }
 
+bool is_asked(const std::set<std::string>& layers, const VerifyRow& row) {
+  return layers.empty() || layers.count(row.layer) > 0 || row.layer == "self-test" ||
+         row.layer == "run";
+}
+
+// Rows about the run as a whole exist without a step; where nobody asked, they must not be missed.
+void drop_open(std::vector<JudgedStep>& steps) {
+  const auto open = [](const JudgedStep& step) {
+    return step.step.empty() &&
+           (step.verdict == Verdict::skipped || step.verdict == Verdict::unknown);
+  };
+  steps.erase(std::remove_if(steps.begin(), steps.end(), open), steps.end());
+}
+
 } // namespace
 
 VerifyJudge judge_of(VerifyRule rule) {
@@ -179,7 +194,7 @@ VerifyJudge judge_of(VerifyRule rule) {
   return judge_told;
 }
 
-std::vector<JudgedStep> judge_targets(const VerifyCase& all) {
+std::vector<JudgedStep> judge_targets(const VerifyCase& all, const std::set<std::string>& layers) {
   std::map<std::string, size_t> order; // of the GPUs
   for (const GpuView& view : all.gpus)
     order.emplace(view.gpu->uuid, order.size() + 1);
@@ -187,7 +202,10 @@ std::vector<JudgedStep> judge_targets(const VerifyCase& all) {
   for (const VerifyRow& row : all.tables.rows) {
     std::vector<JudgedStep> of_row;
     judge_row(all, row, of_row);
-    add_unmeasured(all, row, of_row);
+    if (is_asked(layers, row))
+      add_unmeasured(all, row, of_row);
+    else
+      drop_open(of_row);
     const auto place = [&](const JudgedStep& step) {
       const auto at = order.find(step.gpu), peer = order.find(step.peer);
       return std::tuple(at == order.end() ? 0 : at->second, peer == order.end() ? 0 : peer->second);

@@ -3,13 +3,15 @@
 
 #include "judge/verify/view.hpp"
 
+#include <set>
+#include <string>
 #include <vector>
 
 namespace gpuvet {
 
 // In the order of the rows, then GPU, then peer. What is required and was not measured is there,
-// skipped, with the reason.
-std::vector<JudgedStep> judge_targets(const VerifyCase& all);
+// skipped, with the reason; of layers that nobody asked for only what was measured.
+std::vector<JudgedStep> judge_targets(const VerifyCase& all, const std::set<std::string>& layers);
 
 // A GPU that cannot be used at all is not proved by what ran on it afterwards.
 void stop_after_device_layer(std::vector<JudgedStep>& steps);

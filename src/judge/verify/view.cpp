@@ -10,18 +10,19 @@
 namespace gpuvet {
 namespace {
 
-bool is_set(const VerifiedGpu& gpu, const std::string& word) {
-  const auto at = gpu.words.find(word);
-  if (at == gpu.words.end()) return false;
-  const std::string& text = at->second;
-  return !text.empty() && text != "none" && text != "off" && text != "disabled" && text != "no" &&
-         text != "0";
+std::string word_of(const VerifiedGpu& gpu, const std::string& name) {
+  const auto at = gpu.words.find(name);
+  return at == gpu.words.end() ? "" : at->second;
+}
+
+bool is_guest(const std::string& virtualization) {
+  return virtualization == "passthrough" || virtualization == "vgpu";
 }
 
 std::string why_lowered(const Measurements& measured, const VerifiedGpu& gpu, bool mig) {
   if (measured.host_kind == "wsl2") return "under WSL 2";
   if (mig) return "on a MIG instance";
-  if (measured.host_kind == "virtual machine" || is_set(gpu, "virtualization"))
+  if (measured.host_kind == "virtual machine" || is_guest(word_of(gpu, "virtualization")))
     return "in a virtual machine";
   return "";
 }
@@ -35,7 +36,8 @@ GpuView view_of(const Measurements& measured, const VerifiedGpu& gpu,
     view.by_time.push_back(&moment);
   std::stable_sort(view.by_time.begin(), view.by_time.end(),
                    [](const auto* a, const auto* b) { return a->at_s < b->at_s; });
-  view.mig = is_set(gpu, "mig");
+  const std::string mig = word_of(gpu, "mig");
+  view.mig = mig == "on" || mig == "part";
   view.lowered = why_lowered(measured, gpu, view.mig);
   return view;
 }
@@ -120,6 +122,7 @@ std::string why_not_counted(const VerifyTarget& target, const std::string& kerne
 }
 
 std::string figure_text(double value, const std::string& unit) {
+  value += 0.0; // no "-0"
   const double size = std::fabs(value);
   std::string text;
   if (size >= 100 || value == std::floor(value))

@@ -96,8 +96,8 @@ std::optional<double> rise(const MomentWindow& window, MomentNumber number) {
     if (moment->*number) values.push_back(*(moment->*number));
   if (values.size() < 4) return std::nullopt;
   const auto quarter = static_cast<std::ptrdiff_t>(values.size() / 4);
-  const auto first = median_of({values.begin(), values.begin() + quarter});
-  const auto last = median_of({values.end() - quarter, values.end()});
+  const auto first = sample_median({values.begin(), values.begin() + quarter});
+  const auto last = sample_median({values.end() - quarter, values.end()});
   if (!first || !last) return std::nullopt;
   return *last - *first;
 }
