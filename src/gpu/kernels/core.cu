@@ -304,18 +304,10 @@ struct Tiling { // tile t is at row t / across, column t % across
   __device__ __forceinline__ unsigned down() const { return (rows + tile_rows - 1) / tile_rows; }
 };
 
-struct Fold { // of one thread
-  Word sum, mixed;
-  __device__ __forceinline__ void take(unsigned place, unsigned bits) {
-    const Word word = gpuvet::hash_word(place, bits);
-    sum += word;
-    mixed ^= word;
-  }
-  __device__ __forceinline__ void into(TileHash* out) {
-    atomicAdd(&out->sum, sum);
-    atomicXor(&out->mixed, mixed);
-  }
-};
+__device__ __forceinline__ void add(Fold fold, TileHash* out) {
+  atomicAdd(&out->sum, fold.sum);
+  atomicXor(&out->mixed, fold.mixed);
+}
 
 } // namespace gpuvet::kernels
 
@@ -328,7 +320,7 @@ extern "C" __global__ void gv_tile_hash(const float* c, unsigned rows, unsigned 
   for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
     const unsigned top = tile / tiling.across() * tile_rows;
     const unsigned left = tile % tiling.across() * tile_columns;
-    Fold fold = {0, 0};
+    gpuvet::Fold fold = {0, 0};
     for (unsigned i = threadIdx.x; i < tile_rows * quads; i += blockDim.x) {
       const unsigned row = top + i / quads, column = left + i % quads * 4;
       if (row >= rows || column >= columns) continue;
@@ -340,7 +332,7 @@ extern "C" __global__ void gv_tile_hash(const float* c, unsigned rows, unsigned 
       fold.take(low + 2, v.z);
       fold.take(low + 3, v.w);
     }
-    fold.into(&out[tile]);
+    add(fold, &out[tile]);
   }
 }
 
@@ -401,11 +393,11 @@ extern "C" __global__ void gv_golden_tiles(const unsigned short* a, const unsign
     if (down >= tile_rows || right >= tile_columns || row >= rows || column >= columns) return;
     int c[kSide][kSide] = {};
     golden_square(a + Word{row} * inner, b + Word{column} * inner, inner, c);
-    Fold fold = {0, 0};
+    gpuvet::Fold fold = {0, 0};
     for (unsigned r = 0; r < kSide; ++r)
       for (unsigned s = 0; s < kSide; ++s)
         fold.take((row + r) * columns + column + s, gpuvet::bits_of(static_cast<float>(c[r][s])));
-    fold.into(&out[tile]);
+    add(fold, &out[tile]);
   });
 }
 

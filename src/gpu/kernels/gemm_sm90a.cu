@@ -25,8 +25,8 @@ namespace gpuvet::sm90a {
 struct Product {
   float* c;
   unsigned rows, columns, inner;
-  TileHash* hashes; // null: none wanted
-  unsigned* multiprocessors;
+  TileHash* hashes;          // null: none wanted
+  unsigned* multiprocessors; // null: not wanted
 };
 
 template <unsigned kBlocks>
@@ -158,7 +158,8 @@ __device__ __forceinline__ void consume(const Product& product, const Stages& st
     } else {
       store<false>(d, product.c, place, product.columns, fold);
     }
-    if (consumer == 0 && thread == 0) product.multiprocessors[number] = multiprocessor();
+    if (consumer == 0 && thread == 0 && product.multiprocessors)
+      product.multiprocessors[number] = multiprocessor();
   }
 }
 
@@ -196,7 +197,7 @@ using gpuvet::Word;
 using gpuvet::sm90a::TensorMap;
 
 // {threads, bytes of dynamic shared memory, rows and columns of a tile, inner step, blocks that
-// belong together: the grid is a multiple of these}
+// belong together: the grid is a multiple of these}. Not const: the host could not find them.
 extern "C" {
 __device__ unsigned gv_gemm_shape[6] = {gpuvet::sm90a::kThreads,   gpuvet::sm90a::kSharedBytes,
                                         gpuvet::sm90a::kTileRows,  gpuvet::sm90a::kTileColumns,

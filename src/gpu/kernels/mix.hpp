@@ -84,4 +84,14 @@ GPUVET_BOTH Word hash_word(unsigned place, unsigned bits) {
   return static_cast<Word>(bits) * ((place * 0x9E3779B1u) | 1u);
 }
 
+// What one thread has folded of a tile.
+struct Fold {
+  Word sum, mixed;
+  GPUVET_BOTH void take(unsigned place, unsigned bits) {
+    const Word word = hash_word(place, bits);
+    sum += word;
+    mixed ^= word;
+  }
+};
+
 } // namespace gpuvet
