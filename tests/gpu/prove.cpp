@@ -49,6 +49,30 @@ void fill_words(const Prover& prover, CudaPointer to, unsigned value, size_t wor
                     CudaStream{prover.stream});
 }
 
+LaunchWords launch_words(const Prover& prover, const char* blob, const char* name) {
+  LibraryCall<CudaPointer*, size_t*, CudaModule, const char*> get_global{"cuModuleGetGlobal_v2"};
+  find_call(prover.library, get_global);
+  CudaPointer at = 0;
+  size_t bytes = 0;
+  prover.bench.call(get_global, &at, &bytes, prover.bench.module(blob), name);
+  LaunchWords words{};
+  if (bytes != sizeof words) Bench::wrong(fmt::format("{} has {} bytes", name, bytes));
+  auto read = read_back<uint32_t>(prover, at, words.size());
+  std::copy(read.begin(), read.end(), words.begin());
+  return words;
+}
+
+void guarded(const Prover& prover, const std::string& what, const std::function<void()>& prove) {
+  try {
+    prove();
+  } catch (const StepStopped& stopped) {
+    if (stopped.unsupported)
+      prover.report.skipped(what, stopped.reason);
+    else
+      prover.report.checked(what, false, stopped.reason);
+  }
+}
+
 std::string text(const Shape& shape) {
   return fmt::format("shape={}x{}x{}", shape.rows, shape.columns, shape.inner);
 }

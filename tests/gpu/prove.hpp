@@ -3,6 +3,7 @@
 
 #include "gpu/work/pieces.hpp"
 
+#include <array>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -26,6 +27,7 @@ class Report {
 };
 
 struct Prover {
+  const OpenLibrary& library; // libcuda
   Bench& bench;
   Report& report;
   const Stream& stream;
@@ -59,6 +61,14 @@ void run_core(const Prover& prover, const char* kernel, uint64_t items, Argument
          0, prover.stream, arguments...);
 }
 
+// What a blob says of its kernel: threads, bytes of shared memory, rows and columns of a tile,
+// inner step, blocks that belong together.
+using LaunchWords = std::array<uint32_t, 6>;
+LaunchWords launch_words(const Prover& prover, const char* blob, const char* name);
+
+// Calls prove(), and makes what it cannot do a line.
+void guarded(const Prover& prover, const std::string& what, const std::function<void()>& prove);
+
 // ---- products
 
 struct Shape {
@@ -91,9 +101,10 @@ class Product {
 // A * B^T on the CPU with integers: how many elements of C are not the same bits.
 uint64_t wrong_elements(const Product& product);
 
-void prove_own_products(const Prover& prover, bool quick);
+// `most_flop`: shapes that cost more are left out.
+void prove_own_products(const Prover& prover, double most_flop);
 void prove_pipes(const Prover& prover);
-void prove_memory(const Prover& prover, bool quick);
-void prove_library(const Prover& prover, const std::string& cublaslt, bool quick);
+void prove_memory(const Prover& prover, size_t buffer_bytes);
+void prove_library(const Prover& prover, const std::string& cublaslt, double most_flop);
 
 } // namespace gpuvet::prove

@@ -104,11 +104,11 @@ void prove_shape(const Prover& prover, const CublasLtApi& lt, CublasLtHandle han
 
 } // namespace
 
-void prove_library(const Prover& prover, const std::string& cublaslt, bool quick) {
+void prove_library(const Prover& prover, const std::string& cublaslt, double most_flop) {
   auto library = open_library({"libcublasLt.so", {}}, cublaslt);
   if (!library) return prover.report.checked("cublaslt", false, library.error().what);
   const CublasLtApi lt = find_cublaslt(*library);
-  try {
+  guarded(prover, "cublaslt", [&] {
     CublasLtHandle handle = nullptr;
     prover.bench.call(lt.cublasLtCreate, &handle);
     const size_t version = lt.cublasLtGetVersion ? lt.cublasLtGetVersion() : 0;
@@ -116,10 +116,8 @@ void prove_library(const Prover& prover, const std::string& cublaslt, bool quick
     for (const Shape& shape :
          {Shape{4096, 4096, 4096}, Shape{8192, 8192, 8192}, Shape{16384, 8192, 2048}})
       for (bool fp32 : {true, false})
-        if (!quick || shape.rows == 8192) prove_shape(prover, lt, handle, shape, fp32);
-  } catch (const StepStopped& stopped) {
-    prover.report.checked("cublaslt", false, stopped.reason);
-  }
+        if (shape.flop() <= most_flop) prove_shape(prover, lt, handle, shape, fp32);
+  });
 }
 
 } // namespace gpuvet::prove

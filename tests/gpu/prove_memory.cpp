@@ -89,9 +89,8 @@ void prove_traffic(const Prover& prover, const Buffers& memory, const Traffic& t
 
 } // namespace
 
-void prove_memory(const Prover& prover, bool quick) {
-  const size_t bytes = size_t{quick ? 1u : 4u} << 30;
-  try {
+void prove_memory(const Prover& prover, size_t bytes) {
+  guarded(prover, "memory", [&] {
     Buffers memory = {{prover.bench, bytes},
                       {prover.bench, bytes},
                       {prover.bench, bytes},
@@ -101,9 +100,7 @@ void prove_memory(const Prover& prover, bool quick) {
     fill_words(prover, memory.b.at(), kTwo, bytes / 4);
     for (const Traffic& traffic : kTraffic)
       prove_traffic(prover, memory, traffic);
-  } catch (const StepStopped& stopped) {
-    prover.report.checked("memory", false, stopped.reason);
-  }
+  });
 }
 
 } // namespace gpuvet::prove

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <set>
 
@@ -38,9 +39,25 @@ Multiply hopper_pairs(const Product& product) {
   return hopper(product, GemmBlocks::pairs);
 }
 
+Multiply ampere(const Product& product) {
+  Bench& bench = product.prover.bench;
+  const CudaFunction function = bench.kernel("gemm_sm80", "gv_gemm");
+  const LaunchWords words = launch_words(product.prover, "gemm_sm80", "gv_gemm_shape");
+  bench.call(bench.cuda.cuFuncSetAttribute, function, int{kCudaFunctionDynamicSharedBytes},
+             static_cast<int>(words[1]));
+  return [function, words, &product](CudaPointer hashes) {
+    const Shape& s = product.shape;
+    launch(product.prover.bench, function, product.prover.multiprocessors, words[0], words[1],
+           product.prover.stream, product.a.at(), product.b.at(), product.c.at(), s.rows, s.columns,
+           s.inner, hashes, product.multiprocessors.at());
+  };
+}
+
+// All have tiles of 128 x 256.
 constexpr Kernel kKernels[] = {
     {"gv_gemm_tma", sm90a::kTileRows, sm90a::kTileColumns, hopper_single},
     {"gv_gemm_tma2", sm90a::kTileRows, sm90a::kTileColumns, hopper_pairs},
+    {"gv_gemm", 128, 256, ampere},
 };
 
 // ---- right?
@@ -93,7 +110,7 @@ void prove_shape(const Prover& prover, const Kernel& kernel, const Shape& shape,
       fmt::format("{} tiles={} golden={} golden_wrong={} unlike_c={} multiprocessors={}",
                   text(shape), product.tiles, scratch.count(), wrong, unlike, different);
   bool right = wrong == 0 && unlike == 0 && all;
-  if (shape.flop() < 1e8) {
+  if (shape.flop() < 1e9) {
     const uint64_t elements = wrong_elements(product);
     fields += fmt::format(" cpu_wrong={}", elements);
     right = right && elements == 0;
@@ -156,55 +173,73 @@ constexpr Shape kSmall[] = {{256, 256, 64},  {256, 256, 128},      {256, 512, 19
                             {512, 256, 320}, {768, 512, 1024 / 8}, {256, 1280, 256}};
 constexpr Shape kLarge[] = {{2304, 2816, 4160}, {4096, 4096, 4096}, {16384, 512, 1024},
                             {512, 16384, 8192}, {8192, 8192, 64},   {8192, 8192, 8192}};
+constexpr Shape kRepeated = {2048, 2048, 1024};
 constexpr Shape kTimed[] = {{4096, 4096, 4096}, {8192, 8192, 8192}, {16384, 8192, 2048}};
 
 } // namespace
 
-void prove_own_products(const Prover& prover, bool quick) {
-  for (const Kernel& kernel : kKernels) {
-    try {
+void prove_own_products(const Prover& prover, double most_flop) {
+  for (const Kernel& kernel : kKernels)
+    guarded(prover, kernel.name, [&] {
       for (const Shape& shape : kSmall)
         prove_shape(prover, kernel, shape, ~0u);
       for (const Shape& shape : kLarge)
-        if (!quick || shape.flop() < 2e11) prove_shape(prover, kernel, shape, 48);
-      prove_repeats(prover, kernel, {2048, 2048, 1024}, quick ? 20 : 200);
+        if (shape.flop() <= most_flop) prove_shape(prover, kernel, shape, 48);
+      if (kRepeated.flop() <= most_flop) prove_repeats(prover, kernel, kRepeated, 200);
       for (const Shape& shape : kTimed)
-        measure_shape(prover, kernel, shape);
-    } catch (const StepStopped& stopped) {
-      if (stopped.unsupported)
-        prover.report.skipped(kernel.name, stopped.reason);
-      else
-        prover.report.checked(kernel.name, false, stopped.reason);
-    }
-  }
+        if (shape.flop() <= most_flop) measure_shape(prover, kernel, shape);
+    });
 }
 
 // ---- the tensor cores alone
 
-void prove_pipes(const Prover& prover) {
-  try {
-    const CudaFunction pipe = prover.bench.kernel("gemm_sm90a", "gv_pipe");
-    DeviceMemory out(prover.bench, 3 * sizeof(uint64_t));
-    for (uint64_t rounds : {uint64_t{2000}, uint64_t{20000}, uint64_t{200000}}) {
-      launch(prover.bench, pipe, prover.multiprocessors, sm90a::kPipeThreads, 0, prover.stream,
-             rounds, out.at());
-      auto words = read_back<uint64_t>(prover, out.at(), 3);
-      const double per_clock = static_cast<double>(words[2]) / static_cast<double>(words[0]);
-      const double mhz = static_cast<double>(words[0]) * 1000 / static_cast<double>(words[1]);
-      // 4096 in a clock; 1024 where the product is sold with a quarter of it (H20).
-      const bool known =
-          (per_clock > 3900 && per_clock < 4100) || (per_clock > 975 && per_clock < 1025);
-      prover.report.checked(
-          "gv_pipe", known && words[2] == rounds * sm90a::kPipeRoundFlop,
-          fmt::format("rounds={} flop_per_clock={:.1f} clock_mhz={:.1f} ms={:.3f}", rounds,
-                      per_clock, mhz, static_cast<double>(words[1]) / 1e6));
-    }
-  } catch (const StepStopped& stopped) {
-    if (stopped.unsupported)
-      prover.report.skipped("gv_pipe", stopped.reason);
-    else
-      prover.report.checked("gv_pipe", false, stopped.reason);
+namespace {
+
+struct Pipe {
+  const char *blob, *name;
+  uint32_t threads;
+};
+constexpr Pipe kPipes[] = {{"gemm_sm90a", "gv_pipe-sm90a", sm90a::kPipeThreads},
+                           {"gemm_sm80", "gv_pipe-sm80", 256}};
+
+void prove_pipe(const Prover& prover, const Pipe& pipe, uint64_t rounds) {
+  DeviceMemory out(prover.bench,
+                   4 * sizeof(uint64_t)); // gemm_sm80 counts wrong sums in the last one
+  fill_words(prover, out.at(), 0, out.bytes() / 4);
+  launch(prover.bench, prover.bench.kernel(pipe.blob, "gv_pipe"), prover.multiprocessors,
+         pipe.threads, 0, prover.stream, rounds, out.at());
+  const auto words = read_back<uint64_t>(prover, out.at(), 4);
+  const double per_clock = static_cast<double>(words[2]) / static_cast<double>(words[0]);
+  const double mhz = static_cast<double>(words[0]) * 1000 / static_cast<double>(words[1]);
+  // Real ones are a power of two: 4096 for sm_90, 1024 where it is sold with a quarter (H20).
+  const double power = std::exp2(std::round(std::log2(per_clock)));
+  const bool wgmma = std::string_view(pipe.blob) == "gemm_sm90a";
+  const bool right = words[3] == 0 && (!wgmma || words[2] == rounds * sm90a::kPipeRoundFlop) &&
+                     (!wgmma || std::abs(per_clock / power - 1) < 0.03);
+  prover.report.checked(pipe.name, right,
+                        fmt::format("rounds={} flop_per_clock={:.1f} clock_mhz={:.1f} ms={:.3f}",
+                                    rounds, per_clock, mhz, static_cast<double>(words[1]) / 1e6));
+}
+
+// What the blob says is what the host was compiled with.
+void prove_launch_words(const Prover& prover) {
+  for (uint32_t together : {1u, sm90a::kPair}) {
+    const char* name = together == 1 ? "gv_gemm_shape" : "gv_gemm_shape2";
+    const LaunchWords wanted = {sm90a::kThreads,     sm90a::kSharedBytes, sm90a::kTileRows,
+                                sm90a::kTileColumns, sm90a::kInnerStep,   together};
+    prover.report.checked(name, launch_words(prover, "gemm_sm90a", name) == wanted, "");
   }
+}
+
+} // namespace
+
+void prove_pipes(const Prover& prover) {
+  guarded(prover, "gemm_sm90a-words", [&] { prove_launch_words(prover); });
+  for (const Pipe& pipe : kPipes)
+    guarded(prover, pipe.name, [&] {
+      for (uint64_t rounds : {uint64_t{2000}, uint64_t{20000}, uint64_t{200000}})
+        prove_pipe(prover, pipe, rounds);
+    });
 }
 
 } // namespace gpuvet::prove
