@@ -25,8 +25,8 @@ namespace gpuvet::sm90a {
 struct Product {
   float* c;
   unsigned rows, columns, inner;
-  TileHash* hashes; // null: none wanted
-  unsigned* multiprocessors;
+  TileHash* hashes;          // null: none wanted
+  unsigned* multiprocessors; // null: not wanted
 };
 
 template <unsigned kBlocks>
@@ -78,9 +78,8 @@ __device__ __forceinline__ void multiply_stage(float (&d)[kAccumulators], const 
   const Word a = operand_descriptor(stages.a(at.stage, consumer));
   const Word b = operand_descriptor(stages.b(at.stage));
   multiply_fence();
-#pragma unroll
-  for (unsigned i = 0; i < kInstructions; ++i)
-    multiply(d, a + i * kDescriptorStep, b + i * kDescriptorStep, add + i);
+  GPUVET_UNROLL for (unsigned i = 0; i < kInstructions; ++i)
+      multiply(d, a + i * kDescriptorStep, b + i * kDescriptorStep, add + i);
   multiply_commit();
 }
 
@@ -92,8 +91,7 @@ __device__ __forceinline__ void multiply_tile(float (&d)[kAccumulators], RingPla
                                               const Stages& stages) {
   multiply_stage(d, at, 0, consumer, stages);
   at.next();
-#pragma unroll 1
-  for (unsigned step = 1; step < steps; ++step) {
+  GPUVET_NO_UNROLL for (unsigned step = 1; step < steps; ++step) {
     multiply_stage(d, at, 1, consumer, stages);
     multiply_wait_all_but_one();
     release<kBlocks>(stages.empty(at.before()), lane);
@@ -127,8 +125,7 @@ struct Fold { // as gv_tile_hash of core.cu does
 template <bool kHashed> __device__ __forceinline__ void
 store(const float (&d)[kAccumulators], float* c, unsigned place, unsigned columns, Fold& fold) {
   float* const rows[2] = {c + place, c + place + 8 * Word{columns}};
-#pragma unroll
-  for (unsigned i = 0; i < kAccumulators; i += 2) {
+  GPUVET_UNROLL for (unsigned i = 0; i < kAccumulators; i += 2) {
     const unsigned down = fragment_row(0, i), right = fragment_column(0, i);
     __stcs(reinterpret_cast<float2*>(rows[down / 8] + right), make_float2(d[i], d[i + 1]));
     if constexpr (kHashed) {
@@ -158,7 +155,8 @@ __device__ __forceinline__ void consume(const Product& product, const Stages& st
     } else {
       store<false>(d, product.c, place, product.columns, fold);
     }
-    if (consumer == 0 && thread == 0) product.multiprocessors[number] = multiprocessor();
+    if (consumer == 0 && thread == 0 && product.multiprocessors)
+      product.multiprocessors[number] = multiprocessor();
   }
 }
 
@@ -196,7 +194,7 @@ using gpuvet::Word;
 using gpuvet::sm90a::TensorMap;
 
 // {threads, bytes of dynamic shared memory, rows and columns of a tile, inner step, blocks that
-// belong together: the grid is a multiple of these}
+// belong together: the grid is a multiple of these}. Not const: the host could not find them.
 extern "C" {
 __device__ unsigned gv_gemm_shape[6] = {gpuvet::sm90a::kThreads,   gpuvet::sm90a::kSharedBytes,
                                         gpuvet::sm90a::kTileRows,  gpuvet::sm90a::kTileColumns,
@@ -233,31 +231,26 @@ extern "C" __global__ void __launch_bounds__(gpuvet::sm90a::kPipeThreads, 1)
   // Small integers with signs, so that bits toggle and the sums stay far from infinity.
   for (unsigned i = threadIdx.x; i < kPipeRows * kInnerStep; i += kPipeThreads)
     operands[i] = gpuvet::operand(i, 1, 2);
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); // the tensor cores read them
+  operands_are_written();
   __syncthreads();
 
   const Word a = operand_descriptor(shared_address(operands));
   const Word b = operand_descriptor(shared_address(operands) + kConsumerRows * kRowBytes);
   float d[kAccumulators];
-#pragma unroll
-  for (unsigned i = 0; i < kAccumulators; ++i)
-    d[i] = 0;
-  const Word clock = clock64(), ns = gpuvet::global_ns();
+  GPUVET_UNROLL for (unsigned i = 0; i < kAccumulators; ++i) d[i] = 0;
+  const Word clock = static_cast<Word>(clock64()), ns = gpuvet::global_ns();
   for (Word round = 0; round < rounds; ++round) {
     multiply_fence();
-#pragma unroll
-    for (unsigned i = 0; i < kInstructions; ++i)
-      multiply(d, a + i * kDescriptorStep, b + i * kDescriptorStep, 1);
+    GPUVET_UNROLL for (unsigned i = 0; i < kInstructions; ++i)
+        multiply(d, a + i * kDescriptorStep, b + i * kDescriptorStep, 1);
     multiply_commit();
     multiply_wait_all_but_one();
   }
   multiply_wait_all(d);
   __syncthreads();
-  const Word end_clock = clock64(), end_ns = gpuvet::global_ns();
+  const Word end_clock = static_cast<Word>(clock64()), end_ns = gpuvet::global_ns();
   float sum = 0; // of the products, so that they are needed
-#pragma unroll
-  for (unsigned i = 0; i < kAccumulators; ++i)
-    sum += d[i];
+  GPUVET_UNROLL for (unsigned i = 0; i < kAccumulators; ++i) sum += d[i];
   if (blockIdx.x != 0 || threadIdx.x != 0) return;
   out[0] = end_clock - clock;
   out[1] = end_ns - ns;

@@ -2,6 +2,7 @@
 // steps in a random order, each as late or as early as the barriers let it. No stage may be written
 // while it is read, none read before it is there, and nobody may wait for ever.
 #include "gpu/kernels/gemm_sm90a_shape.hpp"
+#include "gpu/testing/host_hopper.hpp"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -11,32 +12,6 @@
 
 namespace gpuvet::sm90a {
 namespace {
-
-// As PTX ISA describes an mbarrier: a phase ends when all arrivals and all bytes are there. Bytes
-// may come before they are announced.
-struct Barrier {
-  unsigned arrivals = 0, missing = 0, phase = 0;
-  long bytes = 0;
-  void init(unsigned count) { arrivals = missing = count; }
-  void arrive() {
-    --missing;
-    settle();
-  }
-  void expect(long count) {
-    bytes += count;
-    arrive();
-  }
-  void complete(long count) {
-    bytes -= count;
-    settle();
-  }
-  void settle() {
-    if (missing != 0 || bytes != 0) return;
-    ++phase;
-    missing = arrivals;
-  }
-  bool over(unsigned parity) const { return (phase & 1) != parity; } // try_wait.parity
-};
 
 enum class Planted { nothing, parity, early_release, few_releases, own_block_only, half_expected };
 
@@ -85,7 +60,7 @@ template <unsigned kCount> class Simulation {
     bool given = false;    // this step's are given, not yet waited for
   };
   struct Block {
-    Barrier full[kCount], empty[kCount];
+    HostBarrier full[kCount], empty[kCount];
     long content[kCount][3] = {}; // which step's A, first and second half of B; from 1
     unsigned readers[kCount] = {};
     Ring<kCount> at = {0, 0};
@@ -122,7 +97,7 @@ template <unsigned kCount> class Simulation {
     const auto rank = static_cast<unsigned>(&block - blocks_.data());
     const long step = ++block.loaded;
     bool half = problem_.planted == Planted::half_expected;
-    block.full[stage].expect(half ? kStageBytes - kBBytes / 2 : kStageBytes);
+    block.full[stage].arrive(half ? kStageBytes - kBBytes / 2 : kStageBytes);
     copies_.push_back({rank, stage, 0, step, kABytes});
     if (problem_.blocks == 1) {
       for (unsigned part : {1u, 2u})

@@ -1,9 +1,14 @@
 // The instructions of Hopper that C++ has no word for, one function each. Addresses are 32-bit
-// addresses in shared memory. PTX ISA 8.0 has all of them.
+// addresses in shared memory. PTX ISA 8.0 has all of them. On a host the same names come from
+// gpu/testing/host_hopper.hpp, which does what the manual says that each does.
 #pragma once
 
 #include "gpu/kernels/device.hpp"
 #include "gpu/kernels/gemm_sm90a_shape.hpp"
+
+#ifdef __CUDACC__
+
+#define GPUVET_NO_UNROLL _Pragma("unroll 1")
 
 namespace gpuvet::sm90a {
 
@@ -22,6 +27,11 @@ __device__ __forceinline__ void barrier_init(unsigned barrier, unsigned arrivals
 // What was initialised is seen by the copy engine and by the other block of a pair.
 __device__ __forceinline__ void barriers_are_ready() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+// What threads wrote to shared memory is seen by the tensor cores.
+__device__ __forceinline__ void operands_are_written() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
@@ -153,3 +163,7 @@ __device__ __forceinline__ void multiply(float (&d)[kAccumulators], unsigned lon
 #undef GPUVET_D4
 
 } // namespace gpuvet::sm90a
+
+#else
+#include "gpu/testing/host_hopper.hpp"
+#endif
