@@ -49,6 +49,19 @@ template <class... P> Kernel takes(void (*function)(P...), size_t at, double ns)
   return made;
 }
 
+// Its loop has ended where it ends long before a GPU's many rounds are over.
+Kernel clock_kernel() {
+  Kernel made = takes(gv_clock, 0, 2);
+  made.run = [](Dim3 grid, Dim3 block, void** arguments) {
+    unsigned long long rounds = 0;
+    std::memcpy(&rounds, arguments[0], sizeof(rounds));
+    rounds = std::min(rounds, 100ull);
+    void* fewer[] = {&rounds, arguments[1]};
+    gpuvet::launch_on_host(gv_clock, grid, block, fewer);
+  };
+  return made;
+}
+
 Kernel product(const char* name, bool maps) {
   Kernel made;
   made.sizes = fake::product_sizes(maps);
@@ -89,7 +102,7 @@ const std::map<std::string, Kernel>& kernels() {
       {"gv_triad", moves(gv_triad, 3, 48)},
       {"gv_chase", takes(gv_chase, 1, 300)},
       {"gv_gate", takes(gv_gate, 1, 1)},
-      {"gv_clock", takes(gv_clock, 0, 2)},
+      {"gv_clock", clock_kernel()},
       {"gv_step", moves(gv_step, 1, 8)},
       {"gv_atomic_add", kernel(gv_atomic_add)},
       {"gv_flip", kernel(gv_flip)},

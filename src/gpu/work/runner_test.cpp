@@ -1,4 +1,4 @@
-#include "gpu/testing/fakes.hpp"
+#include "gpu/testing/steps.hpp"
 #include "gpu/work/runner.hpp"
 
 #include <gtest/gtest.h>
@@ -54,13 +54,6 @@ constexpr Step kMeasures = {"measures", 5, measures}, kCrashes = {"crashes", 5, 
                kCannot = {"cannot", 5, cannot}, kIsWrong = {"is-wrong", 5, is_wrong},
                kDivides = {"divides", 5, divides_by_zero}, kThrows = {"throws", 5, throws},
                kProcess = {"process", 5, tells_its_process};
-
-RunnerOptions fake_runner() {
-  RunnerOptions options;
-  options.library = fake("current", "libcuda.so.1");
-  options.start = std::chrono::steady_clock::now();
-  return options;
-}
 
 std::vector<StepRequest> requests(const std::vector<const Step*>& steps) {
   std::vector<StepRequest> all;

@@ -1,0 +1,36 @@
+// One test run against the fake CUDA driver.
+#pragma once
+
+#include "gpu/testing/fakes.hpp"
+#include "gpu/work/runner.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gpuvet {
+
+inline RunnerOptions fake_runner() {
+  RunnerOptions options;
+  options.library = fake("current", "libcuda.so.1");
+  options.start = std::chrono::steady_clock::now();
+  return options;
+}
+
+inline StepResult run_fake_step(const std::vector<Step>& steps, std::string_view id,
+                                const std::string& words, const StepOptions& options = {}) {
+  Steered steered("GPUVET_FAKE_CUDA", words);
+  for (const Step& step : steps) {
+    if (step.id != id) continue;
+    StepRequest request;
+    request.step = &step;
+    request.options = options;
+    request.gpu = "GPU-1";
+    return run_steps(0, {request}, fake_runner()).at(0);
+  }
+  StepResult none;
+  none.reason = "there is no such step";
+  return none;
+}
+
+} // namespace gpuvet
