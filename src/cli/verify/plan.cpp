@@ -14,7 +14,7 @@ struct Planner {
   void add(PhaseLane& lane, const Step& step, const std::string& gpu, const std::string& peer = {},
            int peer_ordinal = -1) const {
     const double seconds = seconds_of(times, step.id);
-    if (seconds <= 0) return;
+    if (seconds <= 0) return; // left out of this run
     StepRequest request;
     request.step = &step;
     request.gpu = gpu;
@@ -113,21 +113,6 @@ std::vector<Phase> plan_phases(const PlanInput& input) {
     add_machine_steps(planner, "stress", true, phases);
   }
   return phases;
-}
-
-double expected_seconds(const std::vector<Phase>& phases) {
-  double sum = 0;
-  for (const Phase& phase : phases) {
-    double longest = 0;
-    for (const PhaseLane& lane : phase.lanes) {
-      double seconds = 0;
-      for (const StepRequest& request : lane.requests)
-        seconds += request.options.seconds;
-      longest = std::max(longest, seconds);
-    }
-    sum += longest;
-  }
-  return sum;
 }
 
 } // namespace gpuvet

@@ -39,6 +39,7 @@ struct Running {
   VerifyDisplay& display;
   Measurements& measured;
   std::mutex mutex; // of `measured` and of the record
+  bool frameworks_done = false; // once is enough in a soak
 
   bool interrupted() const { return hooks.interrupted && hooks.interrupted->load(); }
 
@@ -125,17 +126,20 @@ void run_frameworks(Running& running, const Machine& machine) {
 }
 
 void run_phases(Running& running, const std::vector<Phase>& phases, const Machine& machine) {
-  bool frameworks = !asks_for(running.options, "framework");
+  bool frameworks = !asks_for(running.options, "framework") || running.options.self_test ||
+                    running.frameworks_done;
   for (const Phase& phase : phases) {
     if (!frameworks && (phase.layer == "framework" || phase.layer == "stress")) {
       run_frameworks(running, machine);
-      frameworks = true;
+      frameworks = running.frameworks_done = true;
     }
     const Phase now = usable(running, phase);
     if (!now.lanes.empty()) run_phase(running, now);
     if (phase.layer == "device") mark_unusable(running.measured);
   }
-  if (!frameworks) run_frameworks(running, machine);
+  if (frameworks) return;
+  run_frameworks(running, machine);
+  running.frameworks_done = true;
 }
 
 Machine look_around(const VerifyOptions& options) {
@@ -161,6 +165,33 @@ PlanInput plan_input(const VerifyOptions& options, const Measurements& measured,
   return input;
 }
 
+constexpr double kRound_s = 600;    // of a soak: what a crash of the machine may cost
+constexpr double kShortRound_s = 60; // less is no round
+
+// The layers once, then the load again and again for as long as was asked.
+void run_soak(Running& running, const Machine& machine) {
+  const double until_s = running.options.seconds;
+  VerifyOptions options = running.options;
+  options.layers = {"stress"};
+  for (;;) {
+    const double left_s = until_s - seconds_since(running.start);
+    if (left_s < kShortRound_s || running.interrupted()) return;
+    options.seconds = std::min(left_s, kRound_s);
+    PlanInput input = plan_input(options, running.measured, machine);
+    if (input.gpus.empty()) return;
+    input.seed = running.measured.seed + running.measured.steps.size(); // new data each round
+    run_phases(running, plan_phases(input), machine);
+  }
+}
+
+void run_all(Running& running, const Machine& machine) {
+  VerifyOptions options = running.options;
+  if (options.soak_hours > 0) options.seconds = std::min(options.seconds, kRound_s);
+  const auto phases = plan_phases(plan_input(options, running.measured, machine));
+  run_phases(running, phases, machine);
+  if (options.soak_hours > 0) run_soak(running, machine);
+}
+
 } // namespace
 
 Measurements run_verification(const VerifyOptions& options, const RunHooks& hooks) {
@@ -170,7 +201,7 @@ Measurements run_verification(const VerifyOptions& options, const RunHooks& hook
   measured.started = utc_now();
   measured.quick = options.quick;
   measured.seed = options.seed ? options.seed : new_seed();
-  Survey survey = survey_gpus(options.deadline_s);
+  Survey survey = survey_gpus({.deadline_s = options.deadline_s, .cuda_library = {}, .nvml_library = {}});
   measured.driver = survey.driver;
   measured.cuda = survey.cuda;
   measured.no_gpu_why = survey.no_gpu_why;
@@ -185,12 +216,12 @@ Measurements run_verification(const VerifyOptions& options, const RunHooks& hook
   const Machine machine = look_around(options);
   measured.host_kind = host_kind(machine);
   if (hooks.record) hooks.record(run_line(measured));
-  const std::vector<Phase> phases = plan_phases(plan_input(options, measured, machine));
-  VerifyDisplay display(hooks.progress, start, expected_seconds(phases));
-  Running running{options, hooks, start, display, measured, {}};
+  const double expected_s = options.quick || options.self_test ? 20 : options.seconds;
+  VerifyDisplay display(hooks.progress, start, expected_s);
+  Running running{options, hooks, start, display, measured, {}, false};
   {
     Telemetry telemetry(measured.gpus, start);
-    run_phases(running, phases, machine);
+    run_all(running, machine);
     telemetry.finish(measured.gpus);
   }
   read_counters_after(measured.gpus);
