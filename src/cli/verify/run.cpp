@@ -38,7 +38,7 @@ struct Running {
   Moment start;
   VerifyDisplay& display;
   Measurements& measured;
-  std::mutex mutex; // of `measured` and of the record
+  std::mutex mutex;             // of `measured` and of the record
   bool frameworks_done = false; // once is enough in a soak
 
   bool interrupted() const { return hooks.interrupted && hooks.interrupted->load(); }
@@ -165,7 +165,7 @@ PlanInput plan_input(const VerifyOptions& options, const Measurements& measured,
   return input;
 }
 
-constexpr double kRound_s = 600;    // of a soak: what a crash of the machine may cost
+constexpr double kRound_s = 600;     // of a soak: what a crash of the machine may cost
 constexpr double kShortRound_s = 60; // less is no round
 
 // The layers once, then the load again and again for as long as was asked.
@@ -201,7 +201,8 @@ Measurements run_verification(const VerifyOptions& options, const RunHooks& hook
   measured.started = utc_now();
   measured.quick = options.quick;
   measured.seed = options.seed ? options.seed : new_seed();
-  Survey survey = survey_gpus({.deadline_s = options.deadline_s, .cuda_library = {}, .nvml_library = {}});
+  Survey survey =
+      survey_gpus({.deadline_s = options.deadline_s, .cuda_library = {}, .nvml_library = {}});
   measured.driver = survey.driver;
   measured.cuda = survey.cuda;
   measured.no_gpu_why = survey.no_gpu_why;

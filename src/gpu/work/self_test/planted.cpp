@@ -11,7 +11,7 @@
 namespace gpuvet {
 namespace {
 
-constexpr size_t kMemoryBytes = size_t{2} << 20, kLinkBytes = size_t{8} << 20;
+constexpr size_t kMemoryBytes = size_t{2} << 20, kLinkBytes = size_t{4} << 20;
 constexpr uint64_t kWords = kMemoryBytes / 8;
 constexpr const char* kNumber = "1";
 
