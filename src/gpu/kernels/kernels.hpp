@@ -32,6 +32,9 @@ struct TileHash {
   unsigned long long sum, mixed;
 };
 
+constexpr unsigned kReadSums = 64;   // words of gv_read's `sum`
+constexpr unsigned kWrongTiles = 15; // tile numbers behind the count of gv_compare_hashes' `wrong`
+
 #ifndef __CUDACC__
 struct KernelImage {
   std::string_view blob;  // "core", "gemm_sm80", "gemm_sm90a"

@@ -1,0 +1,2 @@
+#pragma once
+#include "gpu/testing/host_kernels.hpp"
