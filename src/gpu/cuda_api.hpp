@@ -36,14 +36,51 @@ struct alignas(64) CudaTensorMap { // 128 bytes, never looked into
 
 enum CudaCode : int {
   kCudaSuccess = 0,
+  kCudaInvalidValue = 1,
+  kCudaOutOfMemory = 2,
+  kCudaDeviceUnavailable = 46,
+  kCudaInvalidDevice = 101,
+  kCudaInvalidImage = 200,
+  kCudaNoBinaryForGpu = 209,
+  kCudaUnsupportedPtxVersion = 222,
   kCudaNotFound = 500, // here also: this library has no such function
+  kCudaNotReady = 600,
+  kCudaNotSupported = 801,
 };
 
+// The table in gpu/work/attributes.cpp has all of them by name; here are those that code asks for.
 enum CudaAttribute : int {
+  kCudaMultiprocessors = 16,
+  kCudaIntegrated = 18,
+  kCudaComputeMode = 20,
+  kCudaMemoryBusBits = 37,
+  kCudaL2Bytes = 38,
+  kCudaThreadsPerMultiprocessor = 39,
   kCudaCapabilityMajor = 75,
   kCudaCapabilityMinor = 76,
   kCudaManagedMemory = 83,
   kCudaPageableMemory = 88,
+  kCudaSharedBytesOptIn = 97,
+  kCudaStreamMemoryOperations = 122, // of 64 bits too; those of 32 bits then exist
+};
+
+// Of CUjit_option, CUstreamWaitValue_flags, CUstream_flags, CUctx_flags, CUfunction_attribute and
+// CUstreamCaptureMode; flags of cuMemHostAlloc and cuEventCreate.
+enum CudaNumber : int {
+  kCudaJitInfoLog = 3,
+  kCudaJitInfoLogBytes = 4,
+  kCudaJitErrorLog = 5,
+  kCudaJitErrorLogBytes = 6,
+  kCudaWaitEqual = 1,
+  kCudaStreamNonBlocking = 1,
+  kCudaEventBlocking = 1,
+  kCudaEventNoTiming = 2,
+  kCudaHostPortable = 1,
+  kCudaHostMapped = 2,
+  kCudaHostWriteCombined = 4,
+  kCudaFunctionRegisters = 4,
+  kCudaFunctionDynamicSharedBytes = 8,
+  kCudaCaptureThreadLocal = 1,
 };
 
 // CALL(name, parameters...): every function that is used and returns a code.

@@ -156,7 +156,50 @@ TEST(Headers, CudaFunctionsTakeWhatWeGive) {
 
 TEST(Headers, CudaNumbersAreTheirs) {
   EXPECT_EQ(sizeof(CudaUuid), sizeof(CUuuid));
+  EXPECT_EQ(sizeof(CudaTensorMap), sizeof(CUtensorMap));
+  EXPECT_EQ(alignof(CudaTensorMap), alignof(CUtensorMap));
+  EXPECT_EQ(sizeof(CudaPointer), sizeof(CUdeviceptr));
+  EXPECT_EQ(kCudaInvalidValue, int{CUDA_ERROR_INVALID_VALUE});
+  EXPECT_EQ(kCudaOutOfMemory, int{CUDA_ERROR_OUT_OF_MEMORY});
+  EXPECT_EQ(kCudaDeviceUnavailable, int{CUDA_ERROR_DEVICE_UNAVAILABLE});
+  EXPECT_EQ(kCudaInvalidDevice, int{CUDA_ERROR_INVALID_DEVICE});
+  EXPECT_EQ(kCudaInvalidImage, int{CUDA_ERROR_INVALID_IMAGE});
+  EXPECT_EQ(kCudaNoBinaryForGpu, int{CUDA_ERROR_NO_BINARY_FOR_GPU});
+  EXPECT_EQ(kCudaUnsupportedPtxVersion, int{CUDA_ERROR_UNSUPPORTED_PTX_VERSION});
   EXPECT_EQ(kCudaNotFound, int{CUDA_ERROR_NOT_FOUND});
+  EXPECT_EQ(kCudaNotReady, int{CUDA_ERROR_NOT_READY});
+  EXPECT_EQ(kCudaNotSupported, int{CUDA_ERROR_NOT_SUPPORTED});
+}
+
+TEST(Headers, CudaFlagsAreTheirs) {
+  EXPECT_EQ(kCudaJitInfoLog, int{CU_JIT_INFO_LOG_BUFFER});
+  EXPECT_EQ(kCudaJitInfoLogBytes, int{CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES});
+  EXPECT_EQ(kCudaJitErrorLog, int{CU_JIT_ERROR_LOG_BUFFER});
+  EXPECT_EQ(kCudaJitErrorLogBytes, int{CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES});
+  EXPECT_EQ(kCudaWaitEqual, int{CU_STREAM_WAIT_VALUE_EQ});
+  EXPECT_EQ(kCudaStreamNonBlocking, int{CU_STREAM_NON_BLOCKING});
+  EXPECT_EQ(kCudaEventBlocking, int{CU_EVENT_BLOCKING_SYNC});
+  EXPECT_EQ(kCudaEventNoTiming, int{CU_EVENT_DISABLE_TIMING});
+  EXPECT_EQ(kCudaHostPortable, CU_MEMHOSTALLOC_PORTABLE);
+  EXPECT_EQ(kCudaHostMapped, CU_MEMHOSTALLOC_DEVICEMAP);
+  EXPECT_EQ(kCudaHostWriteCombined, CU_MEMHOSTALLOC_WRITECOMBINED);
+  EXPECT_EQ(kCudaFunctionRegisters, int{CU_FUNC_ATTRIBUTE_NUM_REGS});
+  EXPECT_EQ(kCudaFunctionDynamicSharedBytes, int{CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES});
+  EXPECT_EQ(kCudaCaptureThreadLocal, int{CU_STREAM_CAPTURE_MODE_THREAD_LOCAL});
+}
+
+TEST(Headers, CudaAttributesAreTheirs) {
+  EXPECT_EQ(kCudaMultiprocessors, int{CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT});
+  EXPECT_EQ(kCudaIntegrated, int{CU_DEVICE_ATTRIBUTE_INTEGRATED});
+  EXPECT_EQ(kCudaComputeMode, int{CU_DEVICE_ATTRIBUTE_COMPUTE_MODE});
+  EXPECT_EQ(kCudaMemoryBusBits, int{CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH});
+  EXPECT_EQ(kCudaL2Bytes, int{CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE});
+  EXPECT_EQ(kCudaThreadsPerMultiprocessor,
+            int{CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR});
+  EXPECT_EQ(kCudaSharedBytesOptIn, int{CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN});
+#if CUDA_VERSION >= 12000
+  EXPECT_EQ(kCudaStreamMemoryOperations, int{CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS});
+#endif
   EXPECT_EQ(kCudaCapabilityMajor, int{CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR});
   EXPECT_EQ(kCudaCapabilityMinor, int{CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR});
   EXPECT_EQ(kCudaManagedMemory, int{CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY});

@@ -1,27 +1,13 @@
 #include "gpu/talk.hpp"
 
+#include "gpu/text.hpp"
+
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <csignal>
-#include <cstring>
 
 namespace gpuvet {
 namespace {
-
-// Last line of what a library printed: "terminate called ...", "Assertion ... failed".
-std::string last_words(const std::string& printed) {
-  size_t end = printed.find_last_not_of(" \n\r\t");
-  if (end == std::string::npos) return {};
-  size_t begin = printed.rfind('\n', end);
-  begin = begin == std::string::npos ? 0 : begin + 1;
-  return "; it printed: " + printed.substr(begin, std::min<size_t>(end + 1 - begin, 200));
-}
-
-std::string signal_name(int number) {
-  const char* name = sigabbrev_np(number);
-  return name ? std::string("SIG") + name : fmt::format("signal {}", number);
-}
 
 std::string with_gpu(const std::string& call, int gpu) {
   return gpu == kNoGpu ? call : fmt::format("{}(GPU {})", call, gpu);

@@ -2,7 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cctype>
+#include <csignal>
 #include <cstring>
 
 namespace gpuvet {
@@ -30,6 +32,19 @@ std::string uuid_text(std::string_view kind, const unsigned char (&bytes)[16]) {
     text += fmt::format("{}{:02x}", group ? "-" : "", bytes[at]);
   }
   return text;
+}
+
+std::string last_words(const std::string& printed) {
+  size_t end = printed.find_last_not_of(" \n\r\t");
+  if (end == std::string::npos) return {};
+  size_t begin = printed.rfind('\n', end);
+  begin = begin == std::string::npos ? 0 : begin + 1;
+  return "; it printed: " + printed.substr(begin, std::min<size_t>(end + 1 - begin, 200));
+}
+
+std::string signal_name(int number) {
+  const char* name = sigabbrev_np(number);
+  return name ? std::string("SIG") + name : fmt::format("signal {}", number);
 }
 
 const std::vector<std::string>& driver_folders() {

@@ -14,6 +14,7 @@
 #include <functional>
 #include <string>
 #include <sys/types.h>
+#include <utility>
 #include <vector>
 
 namespace gpuvet {
@@ -50,6 +51,8 @@ class Child {
 
   // Everything from its pipe so far; the rest beyond 4 MiB is dropped, and cut() tells.
   const std::string& output() const { return output_.text; }
+  // The same, and forgets it: for a child that goes on writing for hours.
+  std::string take_output() { return std::exchange(output_.text, {}); }
   // What it printed: standard output and error of a function, standard error of a command.
   const std::string& printed() const { return printed_.text; }
   bool cut() const { return output_.cut || printed_.cut; }

@@ -36,7 +36,12 @@ struct StepOptions {
 struct StepStopped {
   bool unsupported = false; // else it failed
   std::string reason;
+  std::string call, error; // "cuMemAlloc_v2", "CUDA_ERROR_OUT_OF_MEMORY"; empty: no call failed
+  int code = 0;
 };
+
+// Throws StepStopped: "cuInit gave CUDA_ERROR_NO_DEVICE (100)", and what that means where we know.
+[[noreturn]] void stop_at(const CudaApi& cuda, const char* call, int code);
 
 class Bench {
  public:
@@ -66,27 +71,40 @@ class Bench {
   }
 
   // A kernel of src/gpu/kernels/core.cu, or of a blob that is named for a GPU family. Loads the
-  // module at first use; throws StepStopped with the log of the driver's compiler.
+  // module at first use; throws StepStopped with the log of the driver's compiler. The kernel is in
+  // the GPU when this returns, so that no launch behind a gate has to load it.
   CudaFunction kernel(std::string_view blob, const char* name);
+  CudaModule module(std::string_view blob);
+  // "cubin for compute capability 9.0"; of a blob that was loaded.
+  std::string image_of(std::string_view blob) const;
+
+  // Loads PTX or a cubin that is not among ours. The log is what the driver's compiler said.
+  int load(const char* image, CudaModule& module, std::string& log);
 
   int attribute(int number); // of the device; throws StepStopped
 
-  [[noreturn]] void stop_at(const char* call, int code);
-  [[noreturn]] static void unsupported(std::string why) { throw StepStopped{true, std::move(why)}; }
-  [[noreturn]] static void wrong(std::string what) { throw StepStopped{false, std::move(what)}; }
+  [[noreturn]] void stop_at(const char* call, int code) { gpuvet::stop_at(cuda, call, code); }
+  [[noreturn]] static void unsupported(std::string why) {
+    throw StepStopped{true, std::move(why), {}, {}, 0};
+  }
+  [[noreturn]] static void wrong(std::string what) {
+    throw StepStopped{false, std::move(what), {}, {}, 0};
+  }
 
   const CudaApi& cuda;
   const int ordinal;
   int device = 0;
   uint32_t sm = 0; // compute capability x 10
   CudaContext context = nullptr;
+  double context_s = 0; // that the making of it took
   StepTeller& tell;
 
  private:
   struct Loaded {
-    std::string blob;
+    std::string blob, image;
     CudaModule module = nullptr;
   };
+  void retain_context();
   std::vector<Loaded> modules_;
 };
 
@@ -104,5 +122,6 @@ const std::vector<Step>& pair_steps();      // on each ordered pair, with option
 const std::vector<Step>& machine_steps();   // once, with options.all
 const std::vector<Step>& stress_steps();    // on each GPU
 const std::vector<Step>& library_steps();   // on each GPU, with options.libraries
+const std::vector<Step>& self_test_steps(); // before all else, with options.fault
 
 } // namespace gpuvet
