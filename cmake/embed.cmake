@@ -40,3 +40,20 @@ ${table}.quad 0, 0, 0
 add_library(gpuvet_embedded_facts STATIC ${CMAKE_BINARY_DIR}/embedded_facts.S)
 set_source_files_properties(${CMAKE_BINARY_DIR}/embedded_facts.S PROPERTIES OBJECT_DEPENDS
                             "${packed_files}")
+
+# embed_text(TARGET symbol file): library TARGET with the file's bytes and a zero byte as `symbol`.
+function(embed_text target symbol file)
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/${symbol}.S @ONLY CONTENT
+".section .rodata
+.globl @symbol@
+@symbol@: .incbin \"@file@\"
+.byte 0
+.section .note.GNU-stack,\"\",@progbits
+")
+  add_library(${target} STATIC ${CMAKE_BINARY_DIR}/${symbol}.S)
+  set_source_files_properties(${CMAKE_BINARY_DIR}/${symbol}.S PROPERTIES OBJECT_DEPENDS "${file}")
+endfunction()
+
+# What a Python under test is given (src/gpu/frameworks/).
+embed_text(gpuvet_framework_text gpuvet_framework_probe
+           ${CMAKE_SOURCE_DIR}/src/gpu/frameworks/probe.py)

@@ -41,7 +41,7 @@ endfunction()
 # What a layer links beyond its own code. The linker takes from an archive only what is used.
 set(LAYER_LIBRARIES_base tp_fmt tp_expected tp_re2)
 set(LAYER_LIBRARIES_os Threads::Threads)
-set(LAYER_LIBRARIES_gpu gpuvet_embedded_kernels ${CMAKE_DL_LIBS})
+set(LAYER_LIBRARIES_gpu gpuvet_embedded_kernels gpuvet_framework_text ${CMAKE_DL_LIBS})
 set(LAYER_LIBRARIES_facts gpuvet_embedded_facts tp_toml)
 set(LAYER_LIBRARIES_formats tp_archive tp_isal tp_zlib tp_zstd tp_lz4 tp_json)
 set(LAYER_LIBRARIES_render tp_json)

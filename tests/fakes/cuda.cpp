@@ -1,21 +1,46 @@
 // A libcuda.so.1 without a GPU, steered by GPUVET_FAKE_CUDA (steering.hpp). It knows besides:
 //   init=CODE   of cuInit        name=TEXT  "long" fills the buffer without an end
 //   api=NUMBER  of cuDriverGetVersion       mig=1  the device is a part of a GPU
+//   sm=NUMBER   compute capability x 10 (90)       attribute=NUMBER:VALUE  of cuDeviceGetAttribute
+// What works on memory and time: device.hpp.
 // Built with GPUVET_FAKE_OLD it is like a stub: cuInit only, and that fails.
 #include "gpu/cuda_api.hpp"
-#include "steering.hpp"
+#include "device.hpp"
 
 #include <cstdio>
+#include <cstdlib>
+#include <map>
 #include <string>
 
 namespace {
 
 using namespace gpuvet;
 
-const fake::Steering& steering() {
-  static const fake::Steering words("GPUVET_FAKE_CUDA");
-  return words;
-}
+using fake::steering;
+
+// Of an H200, by their numbers in cuda.h.
+const std::map<int, int> kAttributes = {
+    {1, 1024},      // threads in a block
+    {8, 49152},     // bytes of shared memory in a block
+    {9, 65536},     // bytes of constant memory
+    {10, 32},       // threads in a warp
+    {12, 65536},    // registers in a block
+    {13, 1980000},  // kHz, multiprocessors
+    {16, 132},      // multiprocessors
+    {19, 1},        // can map host memory
+    {20, 0},        // compute mode: default
+    {31, 1},        // concurrent kernels
+    {32, 1},        // ECC
+    {36, 3201000},  // kHz, memory
+    {37, 6144},     // bits of the memory bus
+    {38, 62914560}, // bytes of L2
+    {39, 2048},     // threads on a multiprocessor
+    {40, 3},        // copy engines
+    {41, 1},        // unified addressing
+    {83, 1},        // managed memory
+    {97, 232448},   // bytes of shared memory in a block that opts in
+    {122, 1},       // streams can wait for a word in memory
+};
 
 template <class T> int put(T* to, T value) {
   *to = value;
@@ -23,6 +48,11 @@ template <class T> int put(T* to, T value) {
 }
 
 } // namespace
+
+const fake::Steering& fake::steering() {
+  static const Steering words("GPUVET_FAKE_CUDA");
+  return words;
+}
 
 extern "C" {
 
@@ -41,8 +71,12 @@ int cuInit(unsigned) {
 #ifndef GPUVET_FAKE_OLD
 
 int cuGetErrorName(int code, const char** name) {
-  *name = code == 999 ? "CUDA_ERROR_UNKNOWN" : nullptr;
-  return code == 999 ? 0 : 1;
+  *name = nullptr;
+  if (code == 2) *name = "CUDA_ERROR_OUT_OF_MEMORY";
+  if (code == 700) *name = "CUDA_ERROR_ILLEGAL_ADDRESS";
+  if (code == 719) *name = "CUDA_ERROR_LAUNCH_FAILED";
+  if (code == 999) *name = "CUDA_ERROR_UNKNOWN";
+  return *name ? 0 : 1;
 }
 
 int cuDriverGetVersion(int* version) {
@@ -92,20 +126,16 @@ int cuDeviceTotalMem_v2(size_t* bytes, int device) {
 
 int cuDeviceGetAttribute(int* value, int attribute, int device) {
   ENTER(device);
-  return put(value, attribute == kCudaCapabilityMajor   ? 9
-                    : attribute == kCudaCapabilityMinor ? 0
-                    : attribute == kCudaManagedMemory   ? 1
-                                                        : 0);
-}
-
-int cuDevicePrimaryCtxRetain(CudaContext* context, int device) {
-  ENTER(device);
-  return put(context, reinterpret_cast<CudaContext>(context));
-}
-
-int cuDevicePrimaryCtxRelease_v2(int device) {
-  ENTER(device);
-  return 0;
+  for (const std::string& word : steering().all("attribute")) {
+    const size_t colon = word.find(':');
+    if (word.substr(0, colon) == std::to_string(attribute))
+      return put(value, std::atoi(word.c_str() + colon + 1));
+  }
+  const int sm = steering().number("sm", 90);
+  if (attribute == kCudaCapabilityMajor) return put(value, sm / 10);
+  if (attribute == kCudaCapabilityMinor) return put(value, sm % 10);
+  auto known = kAttributes.find(attribute);
+  return put(value, known == kAttributes.end() ? 0 : known->second);
 }
 
 #endif
