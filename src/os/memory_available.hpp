@@ -12,8 +12,8 @@ namespace gpuvet {
 // them. nullopt: not told. `root` is "" but in tests.
 std::optional<uint64_t> memory_available(const std::string& root = {});
 
-// "Node 0 MemFree:  123 kB" or "MemFree: 123 kB": 123 * 1024, by the word before the colon. 0: it is
-// not there.
+// "Node 0 MemFree:  123 kB" or "MemFree: 123 kB": 123 * 1024, by the word before the colon. 0: it
+// is not there.
 uint64_t meminfo_bytes(std::string_view text, std::string_view name);
 
 } // namespace gpuvet

@@ -54,7 +54,9 @@ bool set_policy(int mode, const std::vector<unsigned long>& nodes) {
                  nodes.size() * kBits) == 0;
 }
 
-std::string refused(const char* call) { return std::string(call) + ": " + strerror(errno); }
+std::string refused(const char* call) {
+  return std::string(call) + ": " + strerror(errno);
+}
 
 } // namespace
 
@@ -126,8 +128,9 @@ OnNode::OnNode(const NumaNode& node, uint64_t bytes) {
   std::vector<unsigned long> nodes(kNodeWords);
   put_in(nodes, node.number);
   // Without knowing what was, it could not be put back.
-  memory_set = old_policy_known_ &&
-               set_policy(node.available_bytes / 2 >= bytes ? kPolicyBind : kPolicyPreferred, nodes);
+  memory_set =
+      old_policy_known_ &&
+      set_policy(node.available_bytes / 2 >= bytes ? kPolicyBind : kPolicyPreferred, nodes);
   if (!memory_set)
     problem += (problem.empty() ? "" : "; ") +
                refused(old_policy_known_ ? "set_mempolicy" : "get_mempolicy");

@@ -1,5 +1,5 @@
-// Where memory and CPUs are: NUMA nodes as the kernel shows them in /sys and /proc, and placing this
-// thread and its memory on one of them. Raw system calls: no libnuma is needed.
+// Where memory and CPUs are: NUMA nodes as the kernel shows them in /sys and /proc, and placing
+// this thread and its memory on one of them. Raw system calls: no libnuma is needed.
 #pragma once
 
 #include "base/result.hpp"

@@ -4,8 +4,8 @@
 //   sm=NUMBER   compute capability x 10 (90)       attribute=NUMBER:VALUE  of cuDeviceGetAttribute
 // What works on memory and time: device.hpp.
 // Built with GPUVET_FAKE_OLD it is like a stub: cuInit only, and that fails.
-#include "gpu/cuda_api.hpp"
 #include "device.hpp"
+#include "gpu/cuda_api.hpp"
 
 #include <cstdio>
 #include <cstdlib>

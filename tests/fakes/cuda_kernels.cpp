@@ -1,9 +1,8 @@
-// Kernels on the CPU for the fake libcuda (device.hpp): those of core.cu as they are, matrix products
-// by plain loops.
+// Kernels on the CPU for the fake libcuda (device.hpp): those of core.cu as they are, matrix
+// products by plain loops.
 #include "device.hpp"
-#include "host_kernels.hpp"
-
 #include "gpu/kernels/core.cu"
+#include "host_kernels.hpp"
 
 #include <cstring>
 #include <tuple>
@@ -19,7 +18,7 @@ struct Kernel {
   std::vector<size_t> sizes; // of its arguments, bytes
   std::function<void(Arguments)> thread;
   std::function<double(Arguments, int gpu)> seconds; // that it takes
-  bool spoils = true; // the first argument is what it writes
+  bool spoils = true;                                // the first argument is what it writes
 };
 
 template <class... P> Kernel kernel(void (*function)(P...)) {
@@ -28,7 +27,8 @@ template <class... P> Kernel kernel(void (*function)(P...)) {
   made.thread = [function](Arguments arguments) {
     [&]<size_t... at>(std::index_sequence<at...>) {
       function(*static_cast<P*>(arguments[at])...);
-    }(std::index_sequence_for<P...>());
+    }
+    (std::index_sequence_for<P...>());
   };
   return made;
 }

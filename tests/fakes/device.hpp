@@ -1,6 +1,6 @@
 // The GPUs behind the fake libcuda: device memory is memory of this process, kernels of
-// src/gpu/kernels/core.cu run on the CPU, and time is counted, not measured, so that what is timed by
-// events comes out the same everywhere.
+// src/gpu/kernels/core.cu run on the CPU, and time is counted, not measured, so that what is timed
+// by events comes out the same everywhere.
 //
 // What an operation takes follows from steered rates (GB/s of 10^9 bytes), each for all GPUs or as
 // "GPU:VALUE" for one: pcie=55 memory=4000 peer=390, and tflops=700 launch_us=2.2 node_us=1.2.

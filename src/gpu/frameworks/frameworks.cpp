@@ -60,13 +60,13 @@ void describe_end(Child& child, double deadline_s, bool late, Hearing& hearing) 
   result.state = StepState::crashed;
   if (end.how == ChildEnd::How::signalled) {
     const char* name = sigabbrev_np(end.status);
-    result.reason = fmt::format("Python died of SIG{} {}{}", name ? name : "?", stage_of(result),
-                                words);
+    result.reason =
+        fmt::format("Python died of SIG{} {}{}", name ? name : "?", stage_of(result), words);
     result.code = end.status;
     return;
   }
-  result.reason = fmt::format("Python ended with status {} {}{}", end.status, stage_of(result),
-                              words);
+  result.reason =
+      fmt::format("Python ended with status {} {}{}", end.status, stage_of(result), words);
 }
 
 } // namespace

@@ -1,7 +1,7 @@
 // Does a framework of a Python environment really work on a GPU? A short program of ours (probe.py)
 // is given to that Python: it imports the framework, sees the GPU, makes a tensor, multiplies,
-// convolves, compares with the CPU, gives memory back, and tells each stage before it begins. Nothing
-// is written to the environment.
+// convolves, compares with the CPU, gives memory back, and tells each stage before it begins.
+// Nothing is written to the environment.
 //
 // The user's variables (PYTHONPATH, LD_LIBRARY_PATH, CUDA_VISIBLE_DEVICES, ...) stay as they are:
 // they are part of what is tested.

@@ -51,8 +51,9 @@ TEST_F(Frameworks, AnErrorIsToldWithItsStageAndFirstLine) {
   const StepResult result = try_torch("raise=make");
   EXPECT_EQ(result.state, StepState::failed);
   EXPECT_EQ(result.call, "make");
-  EXPECT_EQ(result.reason, "RuntimeError: CUDA error: no kernel image is available for execution on "
-                           "the device");
+  EXPECT_EQ(result.reason,
+            "RuntimeError: CUDA error: no kernel image is available for execution on "
+            "the device");
 }
 
 TEST_F(Frameworks, ADeathSaysWhereAndWhatWasPrinted) {
@@ -72,8 +73,7 @@ TEST_F(Frameworks, WhatIsNotThereIsNoFailure) {
   EXPECT_EQ(try_torch("nocuda=1").reason, "this PyTorch is built without CUDA");
   EXPECT_EQ(try_torch("gpus=0").reason, "torch.cuda.device_count() is 0");
   FrameworkRequest request{.python = kPython, .framework = "cupy"};
-  const StepResult result =
-      run_framework(request, {std::chrono::steady_clock::now(), nullptr, {}});
+  const StepResult result = run_framework(request, {std::chrono::steady_clock::now(), nullptr, {}});
   if (result.state == StepState::unsupported) {
     EXPECT_EQ(result.reason, "cupy is not installed");
   }

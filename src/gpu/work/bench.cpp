@@ -48,8 +48,8 @@ void stop_at(const CudaApi& cuda, const char* call, int code) {
 Bench::Bench(const CudaApi& api, int ordinal_, StepTeller& teller)
     : cuda(api), ordinal(ordinal_), tell(teller) {
   call(cuda.cuDeviceGet, &device, ordinal);
-  sm = static_cast<uint32_t>(attribute(kCudaCapabilityMajor) * 10 +
-                             attribute(kCudaCapabilityMinor));
+  sm =
+      static_cast<uint32_t>(attribute(kCudaCapabilityMajor) * 10 + attribute(kCudaCapabilityMinor));
   retain_context();
   if (int code = ask(cuda.cuCtxSetCurrent, context)) {
     cuda.cuDevicePrimaryCtxRelease_v2.function(device); // no destructor runs for half an object
@@ -111,8 +111,8 @@ CudaModule Bench::module(std::string_view blob) {
     if (!other_may_do) break;
   }
   std::string error = cuda_error_name(cuda, code);
-  throw StepStopped{false, why_not_loaded(blob, sm, error, code, log),
-                    cuda.cuModuleLoadDataEx.name, error, code};
+  throw StepStopped{false, why_not_loaded(blob, sm, error, code, log), cuda.cuModuleLoadDataEx.name,
+                    error, code};
 }
 
 CudaFunction Bench::kernel(std::string_view blob, const char* name) {
@@ -120,10 +120,10 @@ CudaFunction Bench::kernel(std::string_view blob, const char* name) {
   CudaFunction function = nullptr;
   if (int code = ask(cuda.cuModuleGetFunction, &function, from, name)) {
     std::string error = cuda_error_name(cuda, code);
-    throw StepStopped{false,
-                      fmt::format("cuModuleGetFunction gave {} for kernel {} of {}", error, name,
-                                  image_of(blob)),
-                      cuda.cuModuleGetFunction.name, error, code};
+    throw StepStopped{
+        false,
+        fmt::format("cuModuleGetFunction gave {} for kernel {} of {}", error, name, image_of(blob)),
+        cuda.cuModuleGetFunction.name, error, code};
   }
   int registers = 0; // asking for it loads a kernel that is loaded lazily
   call(cuda.cuFuncGetAttribute, &registers, int{kCudaFunctionRegisters}, function);

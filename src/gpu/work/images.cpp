@@ -64,7 +64,8 @@ std::string why_no_image(const std::vector<KernelImage>& all, std::string_view b
 
 std::string why_not_loaded(std::string_view blob, uint32_t sm, const std::string& error, int code,
                            const std::string& log) {
-  std::string why = fmt::format("the driver did not load the kernels {}: {} ({})", blob, error, code);
+  std::string why =
+      fmt::format("the driver did not load the kernels {}: {} ({})", blob, error, code);
   if (code == kCudaUnsupportedPtxVersion)
     why += "; their PTX is newer than this driver's compiler knows: a newer driver is needed";
   if (code == kCudaNoBinaryForGpu)

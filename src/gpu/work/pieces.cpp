@@ -75,11 +75,11 @@ void Graph::give_up(CudaStream stream) {
 void Graph::instantiate(Bench& bench, CudaStream stream) {
   bench.call(cuda_.cuStreamEndCapture, stream, &graph_);
   double began = bench.tell.seconds();
-  int code = cuda_.cuGraphInstantiateWithFlags.function
-                 ? bench.ask(cuda_.cuGraphInstantiateWithFlags, &ready_, graph_, 0ull)
-                 : bench.ask(cuda_.cuGraphInstantiate_v2, &ready_, graph_,
-                             static_cast<CudaGraphNode*>(nullptr), static_cast<char*>(nullptr),
-                             size_t{0});
+  int code =
+      cuda_.cuGraphInstantiateWithFlags.function
+          ? bench.ask(cuda_.cuGraphInstantiateWithFlags, &ready_, graph_, 0ull)
+          : bench.ask(cuda_.cuGraphInstantiate_v2, &ready_, graph_,
+                      static_cast<CudaGraphNode*>(nullptr), static_cast<char*>(nullptr), size_t{0});
   instantiate_s_ = bench.tell.seconds() - began;
   if (code == 0) return;
   cuda_.cuGraphDestroy.function(graph_);

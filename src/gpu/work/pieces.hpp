@@ -124,9 +124,9 @@ template <class T> inline constexpr bool kKernelArgument =
      (std::is_unsigned_v<T> && !std::is_same_v<T, bool>));
 
 // Says nothing to the parent: launches are timed, and made thousands of times.
-template <class... Arguments>
-void launch(Bench& bench, CudaFunction function, Grid blocks, Grid threads, unsigned shared_bytes,
-            CudaStream stream, Arguments... arguments) {
+template <class... Arguments> void launch(Bench& bench, CudaFunction function, Grid blocks,
+                                          Grid threads, unsigned shared_bytes, CudaStream stream,
+                                          Arguments... arguments) {
   static_assert((kKernelArgument<Arguments> && ...), "uint32_t, uint64_t, float, CudaPointer");
   std::array<void*, sizeof...(Arguments) + 1> places = {static_cast<void*>(&arguments)..., nullptr};
   bench.quietly(bench.cuda.cuLaunchKernel, function, blocks.x, blocks.y, blocks.z, threads.x,

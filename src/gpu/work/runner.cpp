@@ -119,8 +119,7 @@ void Run::run_child() {
   running_ = ready_ = ending_ = false;
   call_.clear();
   results_[at_].begin_s = seconds_since(options_.start);
-  auto child = start_child(
-      [this](int fd) { child_work(fd, ordinal_, requests_, at_, options_); });
+  auto child = start_child([this](int fd) { child_work(fd, ordinal_, requests_, at_, options_); });
   if (!child) return end_step(StepState::not_run, "it was not started: " + child.error().what);
   follow(*child);
 }

@@ -19,8 +19,8 @@ struct StepRequest {
 };
 
 struct RunnerOptions {
-  std::string library;                            // this libcuda instead of the loader's; for tests
-  Moment start;                                   // of the run: all times count from here
+  std::string library;          // this libcuda instead of the loader's; for tests
+  Moment start;                 // of the run: all times count from here
   double start_deadline_s = 30; // for the driver to start and the context to be made, in each child
   const std::atomic<bool>* interrupted = nullptr; // set: nothing new begins, what runs is ended
   // From the thread that runs; may be empty.
@@ -28,8 +28,8 @@ struct RunnerOptions {
   std::function<void(const StepResult& result)> finished;
 };
 
-// Times out a step at its deadline_s plus options.seconds, from its begin; in a new child, from when
-// the context was made. When two children in a row did not get that far, the rest is not run.
+// Times out a step at its deadline_s plus options.seconds, from its begin; in a new child, from
+// when the context was made. When two children in a row did not get that far, the rest is not run.
 //
 // All requests for one GPU, in order; `ordinal` is the CUDA driver's. Blocks; call it from one
 // thread per GPU to have all work at once. Results are in the order of the requests.
