@@ -30,7 +30,7 @@ struct CudaUuid {
   unsigned char bytes[16];
 };
 
-struct alignas(64) CudaTensorMap { // 128 bytes, never looked into
+struct alignas(128) CudaTensorMap { // 128 bytes, never looked into
   unsigned long long words[16];
 };
 

@@ -6,11 +6,8 @@
 #include <mutex>
 
 namespace fake {
-namespace {
 
-thread_local int current = -1;
-
-} // namespace
+static thread_local int current = -1;
 
 Device& device(int ordinal) {
   static std::map<int, Device> devices;

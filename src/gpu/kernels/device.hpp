@@ -65,12 +65,12 @@ __device__ __forceinline__ void store_streaming(float4* to, float4 v) {
 
 #else
 
+#include "gpu/testing/host_kernels.hpp"
+
 #define GPUVET_UNROLL
 
 namespace gpuvet {
 
-Word global_ns();
-unsigned multiprocessor();
 template <class T> T load_streaming(const T* from) {
   return *from;
 }

@@ -40,7 +40,12 @@ namespace gpuvet {
 
 inline thread_local unsigned host_multiprocessors = 4; // blocks are dealt to as many
 
+// Not null: the clocks of whoever counts time instead of measuring it.
+inline thread_local unsigned long long (*host_ns)() = nullptr;
+inline thread_local long long (*host_cycles)() = nullptr;
+
 inline unsigned long long global_ns() {
+  if (host_ns) return host_ns();
   auto now = std::chrono::steady_clock::now().time_since_epoch();
   return static_cast<unsigned long long>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
@@ -51,8 +56,9 @@ inline unsigned multiprocessor() {
 
 } // namespace gpuvet
 
-// A clock of 1 GHz.
+// A clock of 1 GHz, unless somebody counts.
 inline long long clock64() {
+  if (gpuvet::host_cycles) return gpuvet::host_cycles();
   return static_cast<long long>(gpuvet::global_ns());
 }
 

@@ -1,11 +1,23 @@
 // From what was measured to what it means: a row for each step with its limit, its ratio and its
 // verdict, and a sentence for whatever is not as it should be. Pure: a saved run is judged again
 // the same way.
+//
+// VerifiedGpu::numbers that are asked for, all optional; what is missing makes the rows that need
+// it unknown, with the name of what is missing:
+//   multiprocessors, sm_clock_max_mhz, memory_clock_max_mhz, memory_bus_bits
+//   link_generation_max, link_width_max       of GPU and system together, as NVML gives them
+//   link_generation_own, link_width_own       of the GPU alone
+//   slot_generation_max, slot_width_max       least of all bridges above the GPU (sysfs max_link_*)
+//   nvlinks, nvlinks_active, nvlink_version   links that the GPU has, that are up, their generation
+//   c2c_gb_s                                  chip to chip, one way, where there is no PCIe
+//   power_limit_w, power_default_w, mig_memory_share (0 to 1)
+// VerifiedGpu::words: mig ("instance" or empty), virtualization ("none" or what it is).
 #pragma once
 
 #include "facts/facts.hpp"
 #include "facts/verify/verify.hpp"
 #include "model/report.hpp"
+#include "model/verify/judged.hpp"
 #include "model/verify/measurements.hpp"
 
 #include <optional>
@@ -15,30 +27,8 @@
 
 namespace gpuvet {
 
-enum class Verdict : uint8_t { pass, warn, fail, skipped, unknown, info };
-
-// What is to be done with the machine.
-enum class Action : uint8_t { none, monitor, reset, isolate, fix_software };
-
-struct JudgedStep {
-  std::string id, layer, title; // of the row in facts/verify.toml
-  std::string gpu, peer;        // as in the StepResult
-  std::string reading;          // that was judged: "rate"; empty: none
-  Verdict verdict = Verdict::unknown;
-  std::optional<double> value; // median of the reading
-  std::string unit;
-  std::optional<double> mad, least, most; // of the samples, same unit
-  size_t samples = 0;
-  std::optional<double> theoretical, limit; // what the hardware can do; what is asked for at least
-  std::string limit_from;                   // how the limit was derived, with its numbers
-  std::string why;                          // one sentence; empty only for pass and info
-  std::string next;                         // one step to take; a command where there is one
-  Action action = Action::none;
-  std::vector<std::string> evidence;
-};
-
 struct VerifyPolicy {
-  std::set<std::string> allowed_skips; // ids of steps
+  std::set<std::string> allowed_skips; // ids of rows, or of the steps that they judge
   bool strict = false;                 // a warning alone gives exit status 4
 };
 
