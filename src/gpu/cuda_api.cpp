@@ -12,7 +12,7 @@ struct CodeName {
   const char* name;
 };
 
-// What cuInit and the making of a context give, for libraries that cannot say it: stubs, for one.
+// For libraries that cannot say it: stubs, for one.
 constexpr CodeName kNames[] = {
     {1, "CUDA_ERROR_INVALID_VALUE"},
     {2, "CUDA_ERROR_OUT_OF_MEMORY"},
@@ -23,9 +23,20 @@ constexpr CodeName kNames[] = {
     {100, "CUDA_ERROR_NO_DEVICE"},
     {101, "CUDA_ERROR_INVALID_DEVICE"},
     {102, "CUDA_ERROR_DEVICE_NOT_LICENSED"},
+    {200, "CUDA_ERROR_INVALID_IMAGE"},
+    {209, "CUDA_ERROR_NO_BINARY_FOR_GPU"},
     {214, "CUDA_ERROR_ECC_UNCORRECTABLE"},
+    {218, "CUDA_ERROR_INVALID_PTX"},
+    {220, "CUDA_ERROR_NVLINK_UNCORRECTABLE"},
+    {221, "CUDA_ERROR_JIT_COMPILER_NOT_FOUND"},
+    {222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"},
     {304, "CUDA_ERROR_OPERATING_SYSTEM"},
     {500, "CUDA_ERROR_NOT_FOUND"},
+    {600, "CUDA_ERROR_NOT_READY"},
+    {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},
+    {702, "CUDA_ERROR_LAUNCH_TIMEOUT"},
+    {715, "CUDA_ERROR_ILLEGAL_INSTRUCTION"},
+    {719, "CUDA_ERROR_LAUNCH_FAILED"},
     {801, "CUDA_ERROR_NOT_SUPPORTED"},
     {802, "CUDA_ERROR_SYSTEM_NOT_READY"},
     {803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"},

@@ -4,6 +4,7 @@
 //   name=TEXT       "long" fills the buffer without an end
 //   odd=1           values that nothing healthy has, each different from its neighbours
 //   driver=VERSION  processes=N  entry=BYTES (of the process list)  print=TEXT (when initialised)
+//   busy=PERCENT    of utilisation
 // Built with GPUVET_FAKE_OLD it has only what a driver of about 2013 had.
 #include "gpu/nvml_api.hpp"
 #include "steering.hpp"
@@ -272,7 +273,7 @@ int nvmlDeviceGetTemperatureThreshold(NvmlDevice device, int kind, unsigned* cel
 
 int nvmlDeviceGetUtilizationRates(NvmlDevice device, NvmlUtilization* busy) {
   ENTER(device);
-  *busy = {42, 7};
+  *busy = {static_cast<unsigned>(steering().number("busy", 0)), 7};
   return 0;
 }
 
