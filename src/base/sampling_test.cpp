@@ -38,7 +38,7 @@ TEST(Sampling, TenQuietSamplesAreEnough) {
   EXPECT_FALSE(enough_samples({samples(9, 0)}, 1, plan));
   EXPECT_TRUE(enough_samples({samples(10, 0.002)}, 1, plan));
   EXPECT_FALSE(enough_samples({samples(10, 0.004)}, 1, plan));
-  EXPECT_FALSE(enough_samples({samples(29, 0.004)}, 1, plan));
+  EXPECT_FALSE(enough_samples({samples(28, 0.004)}, 1, plan));
   EXPECT_TRUE(enough_samples({samples(30, 0.004)}, 1, plan));
 }
 

@@ -53,16 +53,16 @@ void HostCopy::enqueue(CudaStream stream, size_t some) {
          to_gpu ? host_.on_device() : device_.at(), uint64_t{some / 16});
 }
 
-void HostCopy::check() {
+void HostCopy::check(size_t some) {
+  const uint64_t words = some / 8;
   std::string found;
   if (way_ == Way::to_gpu) {
     mismatches_.clear(stream_);
-    const uint64_t words = bytes() / 8;
     launch(bench_, check_, grid_, 256, 0, stream_, device_.at(), words, uint64_t{0}, seed_,
            uint64_t{0}, mismatches_.at());
     found = describe(mismatches_.read(stream_));
   } else {
-    found = describe_host(check_words(host_.as<uint64_t>(), bytes() / 8, seed_));
+    found = describe_host(check_words(host_.as<uint64_t>(), words, seed_));
   }
   if (found.empty()) return;
   bench_.tell.word("first_place", found);

@@ -22,8 +22,10 @@ class HostCopy {
   // One copy of the first `bytes`.
   void enqueue(CudaStream stream, size_t bytes);
   void enqueue(CudaStream stream) { enqueue(stream, bytes()); }
-  // Throws when a word of the destination is wrong; tells where as the word first_place.
-  void check();
+  // Throws when a word of the first `bytes` of the destination is wrong; tells where as the word
+  // first_place.
+  void check(size_t bytes);
+  void check() { check(bytes()); }
 
   size_t bytes() const { return host_.bytes(); }
   const HostMemory& host() const { return host_; }

@@ -41,7 +41,8 @@ double sample(Bench& bench, const StepOptions& options, Gate& gate, CudaStream s
 // By the rate at 4 KiB, 16 KiB, ... up to the whole buffer; a size whose copy takes over 50 ms ends
 // it. 0: no size reached half.
 double half_size(Bench& bench, Gate& gate, CudaStream stream, HostCopy& copy, double full,
-                 bool quick) {
+                 bool quick, uint64_t seed) {
+  copy.prepare(seed);
   std::vector<SizePoint> points;
   for (size_t bytes = 4096; bytes <= copy.bytes(); bytes *= 4) {
     const unsigned copies = std::clamp(
@@ -52,6 +53,8 @@ double half_size(Bench& bench, Gate& gate, CudaStream stream, HostCopy& copy, do
     points.push_back({static_cast<double>(bytes), median_of(rates)});
     if (points.back().rate >= full / 2 || static_cast<double>(bytes) / full > 0.05) break;
   }
+  copy.check(
+      static_cast<size_t>(points.back().bytes)); // the last began where all did, and is the longest
   return size_that_reaches(points, full / 2);
 }
 
@@ -72,8 +75,8 @@ void one_way(Bench& bench, const StepOptions& options, Way way) {
     return std::vector<double>{sample(bench, options, gate, stream, copy, rate, seed)};
   });
   if (options.fault != Fault::none) return;
-  copy.prepare(options.seed);
-  const double half = half_size(bench, gate, stream, copy, medians.at(0) * 1e9, quick);
+  const double half =
+      half_size(bench, gate, stream, copy, medians.at(0) * 1e9, quick, options.seed);
   if (half > 0) bench.tell.reading("half_size", "bytes", half);
 }
 

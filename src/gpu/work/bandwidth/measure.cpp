@@ -27,7 +27,7 @@ std::vector<double> measure(Bench& bench, const StepOptions& options, const Span
   // A part of a test must not repeat the data of another.
   const uint64_t seed = sample_seed(options.seed, static_cast<uint64_t>(span.from * 1000));
 
-  const double warming = std::min(kMostWarming_s, 2 * span.seconds);
+  const double warming = std::min(kMostWarming_s, span.seconds / 2);
   for (std::vector<double> last;;) {
     std::vector<double> now = take(sample_seed(seed, sample++));
     if (all_agree(last, now) || elapsed() >= warming) break;

@@ -24,7 +24,7 @@ struct Span { // that a part of a test may use
   double from = 0, to = 1; // how far the whole step is before and after, for whoever watches
 };
 
-// Samples until two in a row agree within 1 %, or 3 s are over (twice the span where that is less);
+// Samples until two in a row agree within 1 %, or 3 s are over (half the span where that is less);
 // these are not told. Then samples that are, until they are enough. `began_s`: by StepTeller's
 // clock. Gives the medians. Three samples are taken even when the time is over, if they do not take
 // as long again.

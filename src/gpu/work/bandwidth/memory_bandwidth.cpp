@@ -17,6 +17,7 @@ namespace gpuvet {
 namespace {
 
 constexpr uint64_t kAllBits = ~uint64_t{0};
+constexpr int kCudaRegistersOfABlock = 12; // CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK
 
 struct Shape {
   unsigned threads = 256, blocks = 1; // in a block; on a multiprocessor
@@ -88,6 +89,15 @@ class Kernel {
       : name(word), traffic(moves), field_(field), function_(field.bench.kernel("core", symbol)) {}
   Kernel(const Kernel&) = delete;
   virtual ~Kernel() = default;
+
+  // A block must find its registers on one multiprocessor; they are given out by eights.
+  bool fits(unsigned threads) {
+    int registers = 0;
+    field_.bench.call(field_.bench.cuda.cuFuncGetAttribute, &registers, int{kCudaFunctionRegisters},
+                      function_);
+    const int all = field_.bench.attribute(kCudaRegistersOfABlock);
+    return (registers + 7) / 8 * 8 * static_cast<int>(threads) <= all;
+  }
 
   virtual void prepare(uint64_t seed) = 0;
   virtual void enqueue(Shape shape, unsigned nth) = 0;
@@ -238,14 +248,16 @@ Shape best_shape(Field& field, Kernel& kernel, uint64_t seed, double& best) {
   constexpr unsigned kLaunches = 2;
   Shape found;
   kernel.prepare(seed);
-  timed_launches(field, kernel, {512, 2}, kLaunches); // the clock of the memory goes up
-  for (unsigned threads : {256u, 512u, 1024u})
+  timed_launches(field, kernel, {256, 2}, kLaunches); // the clock of the memory goes up
+  for (unsigned threads : {256u, 512u, 1024u}) {
+    if (!kernel.fits(threads)) continue;
     for (unsigned blocks : {1u, 2u, 4u, 8u}) {
       const double rate = timed_launches(field, kernel, {threads, blocks}, kLaunches);
       if (rate <= best) continue;
       best = rate;
       found = {threads, blocks};
     }
+  }
   return found;
 }
 

@@ -88,7 +88,7 @@ TEST(BandwidthSteps, TheSteeredLinkComesOut) {
 }
 
 TEST(BandwidthSteps, ACopyTellsItsCircumstances) {
-  StepResult result = run("copy-to-gpu", "");
+  StepResult result = run("copy-to-gpu", "", {0.5});
   EXPECT_GE(samples(result, "rate").size(), 3u);
   EXPECT_EQ(samples(result, "half_size"), std::vector<double>{4096}); // the fake has no overhead
   EXPECT_EQ(result.readings.at("half_size").unit, "bytes");
