@@ -19,12 +19,12 @@ class HostCopy {
   // The source holds the words of this seed, the destination others: what an earlier sample left
   // there, and at first the complement.
   void prepare(uint64_t seed);
-  // One copy of the first `bytes`.
-  void enqueue(CudaStream stream, size_t bytes);
+  // One copy of the first `some` bytes.
+  void enqueue(CudaStream stream, size_t some);
   void enqueue(CudaStream stream) { enqueue(stream, bytes()); }
-  // Throws when a word of the first `bytes` of the destination is wrong; tells where as the word
+  // Throws when one of the first `some` bytes of the destination is wrong; tells where as the word
   // first_place.
-  void check(size_t bytes);
+  void check(size_t some);
   void check() { check(bytes()); }
 
   size_t bytes() const { return host_.bytes(); }

@@ -18,7 +18,7 @@ Bench& other_bench(Bench& here, int ordinal);
 // makes the first GPU's context current.
 class Pair {
  public:
-  Pair(Bench& here, int peer);
+  Pair(Bench& first, int peer);
   Pair(const Pair&) = delete;
   Pair& operator=(const Pair&) = delete;
   ~Pair();
@@ -37,7 +37,7 @@ class Pair {
 // One end: memory, a stream, and kernels that run on the GPU which owns them.
 class End {
  public:
-  End(Bench& bench, size_t bytes);
+  End(Bench& on, size_t bytes);
 
   // These run on this GPU; `at` may be memory of the other. They wait until it is done.
   void fill(CudaPointer at, uint64_t seed, uint64_t flip = 0);

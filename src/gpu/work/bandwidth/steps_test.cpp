@@ -27,7 +27,7 @@ struct Ask {
 
 // Little memory makes the fake quick; an instant launch makes small buffers as fast as large ones.
 StepResult run(const std::string& id, const std::string& words, const Ask& ask = {}) {
-  Steered steered("GPUVET_FAKE_CUDA", "free=4,launch_us=0,gpus=4," + words);
+  Steered steered("GPUVET_FAKE_CUDA", "free=4,launch_us=0,gpus=4,attribute=16:4," + words);
   StepRequest request;
   request.step = &step_of(id);
   request.options.seconds = ask.seconds;
@@ -156,7 +156,7 @@ TEST(BandwidthSteps, KernelsThatReachHostMemory) {
 }
 
 TEST(BandwidthSteps, DeviceMemoryByFourKernels) {
-  StepResult result = run("memory-bandwidth", "memory=3300,attribute=16:4");
+  StepResult result = run("memory-bandwidth", "memory=3300");
   for (const char* name : {"read", "write", "copy", "triad"}) {
     expect_rate(result, name, 3300);
     EXPECT_NE(result.words.at(std::string(name) + "_shape").find("blocks per multiprocessor"),
@@ -168,11 +168,15 @@ TEST(BandwidthSteps, DeviceMemoryByFourKernels) {
 }
 
 TEST(BandwidthSteps, AKernelOfDeviceMemoryThatErrsIsFound) {
-  const std::string few = ",attribute=16:4";
-  expect_wrong(run("memory-bandwidth", "corrupt=gv_write" + few), "the write kernel");
-  expect_wrong(run("memory-bandwidth", "corrupt=gv_copy" + few), "the copy kernel");
-  expect_wrong(run("memory-bandwidth", "corrupt=gv_triad" + few), "the triad kernel");
-  expect_wrong(run("memory-bandwidth", "corrupt=gv_fill" + few), "the filling kernel");
+  StepResult read = run("memory-bandwidth", "corrupt=gv_read"); // what it reads the next time
+  EXPECT_EQ(read.state, StepState::failed);
+  EXPECT_NE(read.reason.find("the sum over what the read kernel read is wrong"), std::string::npos)
+      << read.reason;
+
+  expect_wrong(run("memory-bandwidth", "corrupt=gv_write"), "the write kernel");
+  expect_wrong(run("memory-bandwidth", "corrupt=gv_copy"), "the copy kernel");
+  expect_wrong(run("memory-bandwidth", "corrupt=gv_triad"), "the triad kernel");
+  expect_wrong(run("memory-bandwidth", "corrupt=gv_fill"), "the filling kernel");
 }
 
 TEST(BandwidthSteps, MemoryThatForgets) {
@@ -258,7 +262,7 @@ TEST(BandwidthSteps, ADriverThatFailsInTheMiddle) {
   EXPECT_EQ(event.state, StepState::failed);
   EXPECT_EQ(event.call, "cuEventElapsedTime");
   EXPECT_EQ(event.code, 999);
-  StepResult kernel = run("memory-bandwidth", "fault=gv_triad:719,attribute=16:4");
+  StepResult kernel = run("memory-bandwidth", "fault=gv_triad:719");
   EXPECT_EQ(kernel.state, StepState::failed);
   EXPECT_EQ(kernel.code, 719);
   EXPECT_GE(samples(kernel, "copy").size(), 1u); // what came before stays
