@@ -1,2 +1,0 @@
-#pragma once
-#include "gpu/testing/host_kernels.hpp"
