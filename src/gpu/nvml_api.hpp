@@ -174,7 +174,6 @@ template <class Structure> constexpr unsigned nvml_version(unsigned number) {
   CALL(nvmlDeviceGetHandleByIndex_v2, unsigned, NvmlDevice*)                                       \
   CALL(nvmlDeviceGetHandleByUUID, const char*, NvmlDevice*)                                        \
   CALL(nvmlDeviceGetDeviceHandleFromMigDeviceHandle, NvmlDevice, NvmlDevice*)                      \
-  CALL(nvmlDeviceGetIndex, NvmlDevice, unsigned*)                                                  \
   CALL(nvmlDeviceGetAttributes_v2, NvmlDevice, NvmlParts*)                                         \
   CALL(nvmlDeviceGetMemoryBusWidth, NvmlDevice, unsigned*)                                         \
   CALL(nvmlEventSetCreate, NvmlEventSet*)                                                          \

@@ -37,7 +37,4 @@ struct PlanInput {
 // others by whoever runs the plan. Frameworks are not in it.
 std::vector<Phase> plan_phases(const PlanInput& input);
 
-// Of all phases, what runs at the same time counted once.
-double expected_seconds(const std::vector<Phase>& phases);
-
 } // namespace gpuvet

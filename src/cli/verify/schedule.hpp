@@ -12,6 +12,7 @@ struct RunSize {
   double seconds = 120;       // for everything
   size_t gpus = 1, pairs = 0; // ordered pairs
   bool stress = true;         // the layer is asked for
+  bool self_test = false;     // the long form of it, and nothing else
 };
 
 struct StepTime {

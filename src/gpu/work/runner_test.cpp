@@ -1,4 +1,5 @@
-#include "gpu/testing/fakes.hpp"
+#include "gpu/testing/steps.hpp"
+#include "gpu/work/pieces.hpp"
 #include "gpu/work/runner.hpp"
 
 #include <gtest/gtest.h>
@@ -54,13 +55,6 @@ constexpr Step kMeasures = {"measures", 5, measures}, kCrashes = {"crashes", 5, 
                kCannot = {"cannot", 5, cannot}, kIsWrong = {"is-wrong", 5, is_wrong},
                kDivides = {"divides", 5, divides_by_zero}, kThrows = {"throws", 5, throws},
                kProcess = {"process", 5, tells_its_process};
-
-RunnerOptions fake_runner() {
-  RunnerOptions options;
-  options.library = fake("current", "libcuda.so.1");
-  options.start = std::chrono::steady_clock::now();
-  return options;
-}
 
 std::vector<StepRequest> requests(const std::vector<const Step*>& steps) {
   std::vector<StepRequest> all;
@@ -181,6 +175,21 @@ TEST(Runner, AnErrorThatShowsOnlyLaterBelongsToItsStep) {
     EXPECT_EQ(result.error, "CUDA_ERROR_LAUNCH_FAILED");
     EXPECT_EQ(result.readings.at("rate").samples.size(), 2u);
   }
+}
+
+void launches(Bench& bench, const StepOptions&) {
+  launch(bench, bench.kernel("core", "gv_null"), 1, 1, 0, nullptr);
+  bench.call(bench.cuda.cuStreamSynchronize, CudaStream{nullptr});
+}
+
+TEST(Runner, AStickyErrorDoesNotReachTheNextStep) {
+  const Step breaks = {"breaks", 5, launches};
+  auto results = run({&kProcess, &breaks, &kMeasures}, "fault=gv_null:700");
+  EXPECT_EQ(results[1].state, StepState::failed);
+  EXPECT_EQ(results[1].call, "cuStreamSynchronize");
+  EXPECT_EQ(results[1].error, "CUDA_ERROR_ILLEGAL_ADDRESS");
+  EXPECT_NE(results[1].reason.find("an address that is not its own"), std::string::npos);
+  EXPECT_EQ(results[2].state, StepState::done) << results[2].reason;
 }
 
 TEST(Runner, AGpuThatCannotBeUsedIsGivenUpAfterTwo) {

@@ -5,6 +5,7 @@
 #include "cli/verify/environment.hpp"
 #include "cli/verify/plan.hpp"
 #include "formats/verify/verify_lines.hpp"
+#include "gpu/work/self_test/self_test.hpp"
 #include "gpu/work/survey.hpp"
 #include "gpu/work/telemetry.hpp"
 
@@ -38,7 +39,8 @@ struct Running {
   Moment start;
   VerifyDisplay& display;
   Measurements& measured;
-  std::mutex mutex; // of `measured` and of the record
+  std::mutex mutex;             // of `measured` and of the record
+  bool frameworks_done = false; // once is enough in a soak
 
   bool interrupted() const { return hooks.interrupted && hooks.interrupted->load(); }
 
@@ -55,13 +57,18 @@ std::string name_of(const Measurements& measured, const std::string& uuid) {
   return {};
 }
 
-void run_lane(Running& running, const PhaseLane& lane) {
+RunnerOptions runner_options(Running& running) {
   RunnerOptions options;
   options.start = running.start;
   options.interrupted = running.hooks.interrupted;
   options.news = [&](const std::string& gpu, const StepNews& news) {
     running.display.show(name_of(running.measured, gpu), news);
   };
+  return options;
+}
+
+void run_lane(Running& running, const PhaseLane& lane) {
+  RunnerOptions options = runner_options(running);
   options.finished = [&](const StepResult& result) { running.take(result); };
   run_steps(lane.ordinal, lane.requests, options);
 }
@@ -125,17 +132,20 @@ void run_frameworks(Running& running, const Machine& machine) {
 }
 
 void run_phases(Running& running, const std::vector<Phase>& phases, const Machine& machine) {
-  bool frameworks = !asks_for(running.options, "framework");
+  bool frameworks = !asks_for(running.options, "framework") || running.options.self_test ||
+                    running.frameworks_done;
   for (const Phase& phase : phases) {
     if (!frameworks && (phase.layer == "framework" || phase.layer == "stress")) {
       run_frameworks(running, machine);
-      frameworks = true;
+      frameworks = running.frameworks_done = true;
     }
     const Phase now = usable(running, phase);
     if (!now.lanes.empty()) run_phase(running, now);
     if (phase.layer == "device") mark_unusable(running.measured);
   }
-  if (!frameworks) run_frameworks(running, machine);
+  if (frameworks) return;
+  run_frameworks(running, machine);
+  running.frameworks_done = true;
 }
 
 Machine look_around(const VerifyOptions& options) {
@@ -161,6 +171,46 @@ PlanInput plan_input(const VerifyOptions& options, const Measurements& measured,
   return input;
 }
 
+constexpr double kRound_s = 600;     // of a soak: what a crash of the machine may cost
+constexpr double kShortRound_s = 60; // less is no round
+
+// The layers once, then the load again and again for as long as was asked.
+void run_soak(Running& running, const Machine& machine) {
+  const double until_s = running.options.seconds;
+  VerifyOptions options = running.options;
+  options.layers = {"stress"};
+  for (;;) {
+    const double left_s = until_s - seconds_since(running.start);
+    if (left_s < kShortRound_s || running.interrupted()) return;
+    options.seconds = std::min(left_s, kRound_s);
+    PlanInput input = plan_input(options, running.measured, machine);
+    if (input.gpus.empty()) return;
+    input.seed = running.measured.seed + running.measured.steps.size(); // new data each round
+    run_phases(running, plan_phases(input), machine);
+  }
+}
+
+// A detector that finds nothing makes every pass worthless, so it is tried first.
+void try_detectors(Running& running) {
+  for (const VerifiedGpu& gpu : running.measured.gpus) {
+    if (running.interrupted()) return;
+    SelfTest test{gpu.ordinal, gpu.uuid, running.measured.seed, running.options.self_test};
+    for (const StepResult& result : run_self_tests(test, runner_options(running)))
+      running.take(result);
+    if (!running.options.self_test) return; // at every start one GPU is enough
+  }
+}
+
+void run_all(Running& running, const Machine& machine) {
+  try_detectors(running);
+  VerifyOptions options = running.options;
+  if (options.self_test) return;
+  if (options.soak_hours > 0) options.seconds = std::min(options.seconds, kRound_s);
+  const auto phases = plan_phases(plan_input(options, running.measured, machine));
+  run_phases(running, phases, machine);
+  if (options.soak_hours > 0) run_soak(running, machine);
+}
+
 } // namespace
 
 Measurements run_verification(const VerifyOptions& options, const RunHooks& hooks) {
@@ -170,7 +220,8 @@ Measurements run_verification(const VerifyOptions& options, const RunHooks& hook
   measured.started = utc_now();
   measured.quick = options.quick;
   measured.seed = options.seed ? options.seed : new_seed();
-  Survey survey = survey_gpus(options.deadline_s);
+  Survey survey =
+      survey_gpus({.deadline_s = options.deadline_s, .cuda_library = {}, .nvml_library = {}});
   measured.driver = survey.driver;
   measured.cuda = survey.cuda;
   measured.no_gpu_why = survey.no_gpu_why;
@@ -185,12 +236,12 @@ Measurements run_verification(const VerifyOptions& options, const RunHooks& hook
   const Machine machine = look_around(options);
   measured.host_kind = host_kind(machine);
   if (hooks.record) hooks.record(run_line(measured));
-  const std::vector<Phase> phases = plan_phases(plan_input(options, measured, machine));
-  VerifyDisplay display(hooks.progress, start, expected_seconds(phases));
-  Running running{options, hooks, start, display, measured, {}};
+  const double expected_s = options.quick || options.self_test ? 20 : options.seconds;
+  VerifyDisplay display(hooks.progress, start, expected_s);
+  Running running{options, hooks, start, display, measured, {}, false};
   {
     Telemetry telemetry(measured.gpus, start);
-    run_phases(running, phases, machine);
+    run_all(running, machine);
     telemetry.finish(measured.gpus);
   }
   read_counters_after(measured.gpus);
