@@ -56,6 +56,7 @@ std::function<int(Context&)> define_setup(CLI::App& app);
 std::function<int(Context&)> define_check(CLI::App& app);
 std::function<int(Context&)> define_oom(CLI::App& app);
 std::function<int(Context&)> define_run(CLI::App& app);
+std::function<int(Context&)> define_verify(CLI::App& app);
 std::function<int(Context&)> define_default(); // without a subcommand
 
 } // namespace gpuvet

@@ -19,6 +19,7 @@ const std::vector<Command>& commands() {
        define_doctor},
       {"explain", "tell the cause of an error message, from a log or report", define_explain},
       {"run", "run a command as it is and explain its failure", define_run},
+      {"verify", "prove under load that the GPUs of this machine are ready", define_verify},
       {"oom", "say why GPU memory ran out, from a log, or who holds it now", define_oom},
       {"scan", "tell which GPUs a binary, wheel, folder or environment runs on", define_scan},
       {"check", "check artefacts against a policy of GPUs, drivers and sizes (for CI)",

@@ -216,6 +216,12 @@ std::string write_json(const Json& json) {
   return std::move(writer.out) + "\n";
 }
 
+std::string write_json_line(const Json& json) {
+  Writer writer(true, SIZE_MAX);
+  writer.write(json);
+  return std::move(writer.out) + "\n";
+}
+
 bool is_plain_text(std::string_view text) {
   for (size_t at = 0; at < text.size();) {
     size_t length = sequence_length(text, at);

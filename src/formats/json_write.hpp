@@ -25,6 +25,9 @@ void set(Json& object, std::string key, Json value);
 // Bytes that are no UTF-8 become U+FFFD. Ends in a line feed.
 std::string write_json(const Json& json);
 
+// The same on one line, for files of JSON lines. Ends in a line feed.
+std::string write_json_line(const Json& json);
+
 // Is it text that JSON can hold exactly: UTF-8 without NUL?
 bool is_plain_text(std::string_view text);
 

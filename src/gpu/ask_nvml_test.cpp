@@ -118,7 +118,7 @@ TEST(AskNvml, WhatWasNotAskedOrNotSupportedSaysSo) {
 }
 
 TEST(AskNvml, AsksMoreWhereItAppliesOrIsWanted) {
-  Steered steered("GPUVET_FAKE_NVML", "mig=3,virtualization=2");
+  Steered steered("GPUVET_FAKE_NVML", "mig=3,virtualization=2,busy=42");
   AskOptions options = fake_options(fake("current", "libnvidia-ml.so.1"), 5);
   options.costly = true;
   NvmlAnswers answers = collect(start_nvml(options));

@@ -3,6 +3,7 @@
 #include "gpu/cuda_api.hpp"
 #include "gpu/nvml_api.hpp"
 #include "gpu/testing/called_alike.hpp"
+#include "gpu/work/attributes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -71,6 +72,15 @@ TEST(Headers, NvmlListsLieAlike) {
   EXPECT_EQ(sizeof(NvmlProcessEntry), sizeof(nvmlProcessInfo_v2_t));
   EXPECT_SAME_PLACE(NvmlProcessEntry, pid, nvmlProcessInfo_v2_t, pid);
   EXPECT_SAME_PLACE(NvmlProcessEntry, used, nvmlProcessInfo_v2_t, usedGpuMemory);
+  EXPECT_EQ(sizeof(NvmlEvent), sizeof(nvmlEventData_t));
+  EXPECT_SAME_PLACE(NvmlEvent, device, nvmlEventData_t, device);
+  EXPECT_SAME_PLACE(NvmlEvent, kind, nvmlEventData_t, eventType);
+  EXPECT_SAME_PLACE(NvmlEvent, data, nvmlEventData_t, eventData);
+  EXPECT_EQ(sizeof(NvmlParts), sizeof(nvmlDeviceAttributes_t));
+  EXPECT_SAME_PLACE(NvmlParts, multiprocessors, nvmlDeviceAttributes_t, multiprocessorCount);
+  EXPECT_SAME_PLACE(NvmlParts, gpu_slices, nvmlDeviceAttributes_t, gpuInstanceSliceCount);
+  EXPECT_SAME_PLACE(NvmlParts, compute_slices, nvmlDeviceAttributes_t, computeInstanceSliceCount);
+  EXPECT_SAME_PLACE(NvmlParts, memory_mib, nvmlDeviceAttributes_t, memorySizeMB);
   EXPECT_EQ(sizeof(NvmlConfidential), sizeof(nvmlConfComputeSystemState_t));
   EXPECT_SAME_PLACE(NvmlConfidential, feature, nvmlConfComputeSystemState_t, ccFeature);
   EXPECT_EQ(sizeof(NvmlLicenses), sizeof(nvmlGridLicensableFeatures_t));
@@ -96,6 +106,25 @@ TEST(Headers, NvmlNumbersAreTheirs) {
   EXPECT_EQ(kNvmlDieTemperature, int{NVML_TEMPERATURE_GPU});
   EXPECT_EQ(kNvmlSlowdown, int{NVML_TEMPERATURE_THRESHOLD_SLOWDOWN});
   EXPECT_EQ(kNvmlVirtualGpu, int{NVML_GPU_VIRTUALIZATION_MODE_VGPU});
+  EXPECT_EQ(kNvmlCorrected, int{NVML_MEMORY_ERROR_TYPE_CORRECTED});
+  EXPECT_EQ(kNvmlEventXid, nvmlEventTypeXidCriticalError);
+  EXPECT_EQ(kNvmlTimeout, int{NVML_ERROR_TIMEOUT});
+  EXPECT_EQ(kNvmlFieldFlitErrors, NVML_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_TOTAL);
+  EXPECT_EQ(kNvmlFieldCrcErrors, NVML_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_TOTAL);
+  EXPECT_EQ(kNvmlFieldReplayErrors, NVML_FI_DEV_NVLINK_REPLAY_ERROR_COUNT_TOTAL);
+  EXPECT_EQ(kNvmlFieldRecoveryErrors, NVML_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL);
+  EXPECT_EQ(kNvmlFieldPowerNs, NVML_FI_DEV_PERF_POLICY_POWER);
+  EXPECT_EQ(kNvmlFieldThermalNs, NVML_FI_DEV_PERF_POLICY_THERMAL);
+  EXPECT_EQ(kNvmlFieldBoardLimitNs, NVML_FI_DEV_PERF_POLICY_BOARD_LIMIT);
+  EXPECT_EQ(kNvmlFieldReliabilityNs, NVML_FI_DEV_PERF_POLICY_RELIABILITY);
+  EXPECT_EQ(kNvmlFieldMemoryTemperature, NVML_FI_DEV_MEMORY_TEMP);
+  EXPECT_EQ(kNvmlFieldEnergy, NVML_FI_DEV_TOTAL_ENERGY_CONSUMPTION);
+#ifdef NVML_FI_DEV_CLOCKS_EVENT_REASON_SW_THERM_SLOWDOWN // moved with CUDA 13
+  unsigned moved = NVML_API_VERSION >= 13 ? kNvmlSlowdownsSince13 : kNvmlSlowdownsOf12;
+  EXPECT_EQ(moved, unsigned{NVML_FI_DEV_CLOCKS_EVENT_REASON_SW_THERM_SLOWDOWN});
+  EXPECT_EQ(moved + 1, unsigned{NVML_FI_DEV_CLOCKS_EVENT_REASON_HW_THERM_SLOWDOWN});
+  EXPECT_EQ(moved + 2, unsigned{NVML_FI_DEV_CLOCKS_EVENT_REASON_HW_POWER_BRAKE_SLOWDOWN});
+#endif
   EXPECT_EQ(kNvmlFieldLinkCount, NVML_FI_DEV_NVLINK_LINK_COUNT);
   EXPECT_EQ(kNvmlFieldLinkState, NVML_FI_DEV_NVLINK_GET_STATE);
 #ifdef NVML_FI_DEV_GET_GPU_RECOVERY_ACTION
@@ -171,6 +200,15 @@ TEST(Headers, CudaAttributesAreTheirs) {
   EXPECT_EQ(kCudaPageableMemory, int{CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS});
 }
 
+#if CUDA_VERSION >= 13000
+
+TEST(Headers, CudaAttributesHaveTheirNumbers) {
+#define GPUVET_COMPARE(number, name, theirs) EXPECT_EQ(number, int{CU_DEVICE_ATTRIBUTE_##theirs});
+  GPUVET_CUDA_ATTRIBUTES(GPUVET_COMPARE)
+#undef GPUVET_COMPARE
+}
+
+#endif
 #else
 
 TEST(Headers, Cuda) {

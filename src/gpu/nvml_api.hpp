@@ -12,12 +12,15 @@ namespace gpuvet {
 
 struct NvmlDeviceHandle; // never looked into
 using NvmlDevice = NvmlDeviceHandle*;
+struct NvmlEventSetHandle;
+using NvmlEventSet = NvmlEventSetHandle*;
 
 enum NvmlCode : int {
   kNvmlSuccess = 0,
   kNvmlNotSupported = 3,
   kNvmlNotFound = 6,
   kNvmlInsufficientSize = 7,
+  kNvmlTimeout = 10,
   kNvmlFunctionNotFound = 13, // here also: this library has no such function
   kNvmlCorruptedInforom = 14,
   kNvmlGpuIsLost = 15,
@@ -30,16 +33,32 @@ enum NvmlCode : int {
 enum NvmlNumber : int {
   kNvmlClockSm = 1,
   kNvmlClockMemory = 2,
+  kNvmlCorrected = 0,
   kNvmlUncorrected = 1,
   kNvmlVolatile = 0,
   kNvmlAggregate = 1,
   kNvmlDieTemperature = 0,
   kNvmlSlowdown = 1,
   kNvmlVirtualGpu = 2,
+  kNvmlEventXid = 8,
+  kNvmlFieldFlitErrors = 38, // of all links of NVLink together, as the next three
+  kNvmlFieldCrcErrors = 45,
+  kNvmlFieldReplayErrors = 52,
+  kNvmlFieldRecoveryErrors = 59,
+  kNvmlFieldPowerNs = 74, // how long the clocks were held down for this, as the next three
+  kNvmlFieldThermalNs = 75,
+  kNvmlFieldBoardLimitNs = 77,
+  kNvmlFieldReliabilityNs = 79,
+  kNvmlFieldMemoryTemperature = 82,
+  kNvmlFieldEnergy = 83, // mJ since the driver was loaded
   kNvmlFieldLinkCount = 91,
   kNvmlFieldLinkState = 165,
   kNvmlFieldRecoveryAction = 230,
 };
+
+// First of three fields: nanoseconds of software thermal slowdown, hardware thermal slowdown, power
+// brake. Drivers of CUDA 13 have other things under the numbers of CUDA 12.9.
+inline constexpr unsigned kNvmlSlowdownsOf12 = 251, kNvmlSlowdownsSince13 = 269;
 
 inline constexpr unsigned kNvmlMostLinks = 36; // of NVLink, on one GPU
 
@@ -104,6 +123,18 @@ struct NvmlProcessEntry {
   unsigned gpu_instance, compute_instance;
 };
 
+struct NvmlEvent {
+  NvmlDevice device;
+  unsigned long long kind, data; // data: the Xid's number
+  unsigned gpu_instance, compute_instance;
+};
+
+struct NvmlParts { // what a MIG device has
+  unsigned multiprocessors, copy_engines, decoders, encoders, jpeg, ofa;
+  unsigned gpu_slices, compute_slices;
+  unsigned long long memory_mib;
+};
+
 struct NvmlConfidential {
   unsigned environment, feature, devtools;
 };
@@ -141,6 +172,13 @@ template <class Structure> constexpr unsigned nvml_version(unsigned number) {
   CALL(nvmlSystemGetConfComputeGpusReadyState, unsigned*)                                          \
   CALL(nvmlDeviceGetCount_v2, unsigned*)                                                           \
   CALL(nvmlDeviceGetHandleByIndex_v2, unsigned, NvmlDevice*)                                       \
+  CALL(nvmlDeviceGetHandleByUUID, const char*, NvmlDevice*)                                        \
+  CALL(nvmlDeviceGetDeviceHandleFromMigDeviceHandle, NvmlDevice, NvmlDevice*)                      \
+  CALL(nvmlDeviceGetAttributes_v2, NvmlDevice, NvmlParts*)                                         \
+  CALL(nvmlDeviceGetMemoryBusWidth, NvmlDevice, unsigned*)                                         \
+  CALL(nvmlEventSetCreate, NvmlEventSet*)                                                          \
+  CALL(nvmlDeviceRegisterEvents, NvmlDevice, unsigned long long, NvmlEventSet)                     \
+  CALL(nvmlEventSetWait_v2, NvmlEventSet, NvmlEvent*, unsigned)                                    \
   CALL(nvmlDeviceGetName, NvmlDevice, char*, unsigned)                                             \
   CALL(nvmlDeviceGetUUID, NvmlDevice, char*, unsigned)                                             \
   CALL(nvmlDeviceGetPciInfo_v3, NvmlDevice, NvmlPci*)                                              \

@@ -21,4 +21,7 @@ void ask_modes(NvmlTalk& talk);
 void ask_links(NvmlTalk& talk);
 void ask_processes(NvmlTalk& talk);
 
+uint64_t number_of(const NvmlField& field); // by its nvmlValueType_t
+NvmlField nvml_field(unsigned id, unsigned scope = 0);
+
 } // namespace gpuvet

@@ -11,33 +11,9 @@ namespace {
 
 constexpr unsigned kMostProcesses = 1024;
 
-// By NVML's nvmlValueType_t.
-uint64_t number_of(const NvmlField& field) {
-  switch (field.type) {
-  case 0:
-    return static_cast<uint64_t>(field.value.floating);
-  case 1:
-    return field.value.u32;
-  case 5:
-    return static_cast<uint64_t>(std::max(field.value.i32, 0));
-  case 6:
-    return field.value.u16;
-  default:
-    return field.value.u64; // unsigned long, unsigned and signed 64 bits
-  }
-}
-
 int ask_fields(NvmlTalk& talk, std::vector<NvmlField>& fields) {
   return talk.asker.ask(talk.api.nvmlDeviceGetFieldValues, talk.device,
                         static_cast<int>(fields.size()), fields.data());
-}
-
-NvmlField field(unsigned id, unsigned scope = 0) {
-  NvmlField field{};
-  field.field = id;
-  field.scope = scope;
-  field.code = kNvmlNotSupported;
-  return field;
 }
 
 // One call per link, for drivers that do not tell the states as fields.
@@ -54,7 +30,7 @@ int count_active(NvmlTalk& talk, unsigned links, unsigned& active) {
 void ask_link_states(NvmlTalk& talk, unsigned links) {
   std::vector<NvmlField> states;
   for (unsigned link = 0; link < links; ++link)
-    states.push_back(field(kNvmlFieldLinkState, link));
+    states.push_back(nvml_field(kNvmlFieldLinkState, link));
   unsigned active = 0;
   int code = links > 0 ? ask_fields(talk, states) : 0;
   bool all = std::all_of(states.begin(), states.end(),
@@ -69,7 +45,8 @@ void ask_link_states(NvmlTalk& talk, unsigned links) {
 }
 
 void ask_nvlinks(NvmlTalk& talk) {
-  std::vector<NvmlField> fields = {field(kNvmlFieldLinkCount), field(kNvmlFieldRecoveryAction)};
+  std::vector<NvmlField> fields = {nvml_field(kNvmlFieldLinkCount),
+                                   nvml_field(kNvmlFieldRecoveryAction)};
   int code = ask_fields(talk, fields);
   auto code_of = [&](size_t at) { return code != 0 ? code : fields[at].code; };
   talk.asker.answer("recovery_action", code_of(1), number_of(fields[1]));
@@ -145,6 +122,29 @@ int add_processes(NvmlTalk& talk, const ProcessCall& newer, const ProcessCall& o
 }
 
 } // namespace
+
+uint64_t number_of(const NvmlField& field) {
+  switch (field.type) {
+  case 0:
+    return static_cast<uint64_t>(field.value.floating);
+  case 1:
+    return field.value.u32;
+  case 5:
+    return static_cast<uint64_t>(std::max(field.value.i32, 0));
+  case 6:
+    return field.value.u16;
+  default:
+    return field.value.u64; // unsigned long, unsigned and signed 64 bits
+  }
+}
+
+NvmlField nvml_field(unsigned id, unsigned scope) {
+  NvmlField field{};
+  field.field = id;
+  field.scope = scope;
+  field.code = kNvmlNotSupported;
+  return field;
+}
 
 void ask_links(NvmlTalk& talk) {
   const NvmlApi& api = talk.api;

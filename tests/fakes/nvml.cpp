@@ -4,12 +4,19 @@
 //   name=TEXT       "long" fills the buffer without an end
 //   odd=1           values that nothing healthy has, each different from its neighbours
 //   driver=VERSION  processes=N  entry=BYTES (of the process list)  print=TEXT (when initialised)
+//   busy=PERCENT    of utilisation          clock=MHZ  of the SMs (345)
+//   reasons=BITS    of what holds the clocks down (1: idle)
+//   held=FIELD      the nanoseconds of that field grow with time, the others stay 0
+//   xid=GPU         an Xid arrives on that GPU once it is listened for
 // Built with GPUVET_FAKE_OLD it has only what a driver of about 2013 had.
 #include "gpu/nvml_api.hpp"
 #include "steering.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
+#include <iterator>
 #include <string>
 
 namespace {
@@ -75,6 +82,14 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, NvmlDevice* device) {
   if (int code = steering().enter(__func__, static_cast<int>(index))) return code;
   if (index >= sizeof(handles)) return 2;
   return put(device, reinterpret_cast<NvmlDevice>(&handles[index]));
+}
+
+int nvmlDeviceGetHandleByUUID(const char* uuid, NvmlDevice* device) {
+  ENTER_SYSTEM();
+  int digit = std::strlen(uuid) > 11 ? uuid[11] - '0' : -1; // GPU-0000000N-
+  if (std::strncmp(uuid, "GPU-0000000", 11) != 0 || digit < 0 || digit > 9) return kNvmlNotFound;
+  if (digit >= steering().number("gpus", 1)) return kNvmlNotFound;
+  return put(device, reinterpret_cast<NvmlDevice>(&handles[digit]));
 }
 
 int nvmlDeviceGetName(NvmlDevice device, char* name, unsigned size) {
@@ -220,7 +235,7 @@ int nvmlDeviceValidateInforom(NvmlDevice device) {
 
 int nvmlDeviceGetClockInfo(NvmlDevice device, int kind, unsigned* clock) {
   ENTER(device);
-  return put(clock, kind == 1 ? 345u : 3201u);
+  return put(clock, kind == 1 ? static_cast<unsigned>(steering().number("clock", 345)) : 3201u);
 }
 
 int nvmlDeviceGetMaxClockInfo(NvmlDevice device, int kind, unsigned* clock) {
@@ -230,7 +245,7 @@ int nvmlDeviceGetMaxClockInfo(NvmlDevice device, int kind, unsigned* clock) {
 
 int nvmlDeviceGetCurrentClocksEventReasons(NvmlDevice device, unsigned long long* reasons) {
   ENTER(device);
-  return put(reasons, 1ull);
+  return put(reasons, static_cast<unsigned long long>(steering().number("reasons", 1)));
 }
 
 int nvmlDeviceGetPerformanceState(NvmlDevice device, int* state) {
@@ -272,7 +287,7 @@ int nvmlDeviceGetTemperatureThreshold(NvmlDevice device, int kind, unsigned* cel
 
 int nvmlDeviceGetUtilizationRates(NvmlDevice device, NvmlUtilization* busy) {
   ENTER(device);
-  *busy = {42, 7};
+  *busy = {static_cast<unsigned>(steering().number("busy", 0)), 7};
   return 0;
 }
 
@@ -347,6 +362,24 @@ int nvmlDeviceGetPcieReplayCounter(NvmlDevice device, unsigned* count) {
   return put(count, odd() ? 11u : 0u);
 }
 
+static unsigned long long nanoseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<unsigned long long>(now.tv_sec) * 1'000'000'000 +
+         static_cast<unsigned long long>(now.tv_nsec);
+}
+
+// The counters that only grow; false: the field is none of them.
+static bool counter(NvmlField& field) {
+  const unsigned times[] = {74, 75, 77, 79, 269, 270, 271};
+  bool is_time = std::find(std::begin(times), std::end(times), field.field) != std::end(times);
+  bool held = std::to_string(field.field) == steering().text("held", "");
+  field.type = 3;
+  if (is_time) field.value.u64 = held ? nanoseconds() : 0;
+  if (field.field == kNvmlFieldEnergy) field.value.u64 = nanoseconds() / 1'000'000 * 76; // 76 W
+  return is_time || field.field == kNvmlFieldEnergy;
+}
+
 int nvmlDeviceGetFieldValues(NvmlDevice device, int count, NvmlField* fields) {
   ENTER(device);
   for (int at = 0; at < count; ++at) {
@@ -360,6 +393,10 @@ int nvmlDeviceGetFieldValues(NvmlDevice device, int count, NvmlField* fields) {
     } else if (field.field == 230) {
       field.type = 3;
       field.value.u64 = odd() ? 1 : 0;
+    } else if (field.field == kNvmlFieldMemoryTemperature) {
+      field.value.u32 = 40;
+    } else if (counter(field)) {
+      continue;
     } else {
       field.code = kNvmlNotSupported;
     }
@@ -394,6 +431,26 @@ int processes(unsigned* count, NvmlProcessEntry* entries) {
     std::memcpy(at + 8, &used, sizeof(used));
   }
   return put(count, have);
+}
+
+int nvmlEventSetCreate(NvmlEventSet* set) {
+  ENTER_SYSTEM();
+  return put(set, reinterpret_cast<NvmlEventSet>(&handles[1000]));
+}
+
+int nvmlDeviceRegisterEvents(NvmlDevice device, unsigned long long, NvmlEventSet) {
+  ENTER(device);
+  return 0;
+}
+
+int nvmlEventSetWait_v2(NvmlEventSet, NvmlEvent* event, unsigned) {
+  ENTER_SYSTEM();
+  static bool sent = false;
+  int gpu = steering().number("xid", -1);
+  if (sent || gpu < 0) return kNvmlTimeout;
+  sent = true;
+  *event = {reinterpret_cast<NvmlDevice>(&handles[gpu]), kNvmlEventXid, 79, 0, 0};
+  return 0;
 }
 
 int nvmlDeviceGetComputeRunningProcesses_v3(NvmlDevice device, unsigned* count,

@@ -56,6 +56,19 @@ const Words<VerifyLimit>& limits() {
   return words;
 }
 
+std::vector<VerifyRule> rules_of(FactRow& row, const char* key) {
+  std::vector<VerifyRule> made;
+  for (const std::string& word : row.list(key)) {
+    const auto at = std::find_if(rules().begin(), rules().end(),
+                                 [&](const auto& entry) { return entry.first == word; });
+    if (at == rules().end())
+      row.refuse("'" + word + "' is no rule");
+    else
+      made.push_back(at->second);
+  }
+  return made;
+}
+
 double number(FactRow& row, const char* key) {
   const std::optional<double> value = row.number_if(key);
   if (!value) row.refuse(std::string("'") + key + "' is missing");
@@ -98,6 +111,7 @@ void read_rows(FactFile& file, VerifyTables& tables) {
     made.library = row.text_if("library");
     made.own = row.text_if("own");
     made.causes_of = row.list("causes_of");
+    made.voids = rules_of(row, "voids");
     take_words(row, made);
     row.end();
     tables.rows.push_back(std::move(made));
@@ -144,7 +158,8 @@ void read_hardware(FactFile& file, VerifyTables& tables) {
   }
   for (const PackedRow& packed : file.rows("nvlink")) {
     FactRow row(file, packed);
-    tables.nvlink.push_back({row.count("generation"), number(row, "link_gb_s"), row.source()});
+    tables.nvlink.push_back(
+        {row.count("generation"), row.counts("sm"), number(row, "link_gb_s"), row.source()});
     row.end();
   }
   for (const PackedRow& packed : file.rows("tensor")) {

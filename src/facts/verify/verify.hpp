@@ -57,6 +57,7 @@ struct VerifyRow {
   std::string checked_by, rated_by;   // own kernel that checks the data, that does the work
   std::string library;                // row that does the same by a library; for exact
   std::string own;                    // row that does the same by an own kernel; for exact
+  std::vector<VerifyRule> voids;      // whose passes mean nothing when this is no pass
   std::vector<std::string> causes_of; // rows that follow from this one
   std::string pass, warn, fail;       // what the verdict means, a sentence each
   std::string next;                   // step or command when it is not pass
@@ -87,7 +88,8 @@ struct VerifyPcie {
 
 struct VerifyNvlink {
   uint32_t generation = 0;
-  double link_gb_s = 0; // payload of one link, one way
+  std::vector<uint32_t> sm; // that have it
+  double link_gb_s = 0;     // payload of one link, one way
   std::string source;
 };
 
@@ -110,9 +112,9 @@ struct VerifySiblings { // GPUs of one model in one machine
 // Why clocks are lower than they could be.
 struct VerifyReason {
   std::string id, title;
-  std::string counter;              // of GpuMoment: "power_ns"
-  uint32_t bit = 0;                 // of the clocks event reasons; 0: has none
-  std::string when;                 // "below-default", "at-default": the power limit; empty: always
+  std::string counter; // of GpuMoment: "power_ns"
+  uint32_t bit = 0;    // of the clocks event reasons; 0: has none
+  std::string when;    // "below-default", "at-default", "not-told": the power limit; empty: always
   std::optional<double> warn, fail; // percent of the time under load; without: is no fault
   std::string next, action, source;
 };

@@ -150,7 +150,7 @@ TEST(VerifyTable, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(read.error().where, "verify.toml:2");
   Facts half = reading("band = [{rows = [\"x\"], unit = \"share\", ok = 0.5, source = [\"S\"]}]\n");
   ASSERT_FALSE(half.verify());
-  Facts sourceless = reading("nvlink = [{generation = 4, link_gb_s = 25}]\n");
+  Facts sourceless = reading("nvlink = [{generation = 4, sm = [90], link_gb_s = 25}]\n");
   ASSERT_FALSE(sourceless.verify());
   Facts word = reading("row = [{id = \"a\", layer = \"l\", title = \"t\", scope = \"moon\", rule = "
                        "\"told\", pass = \"p\", next = \"n\", action = \"none\", source = "

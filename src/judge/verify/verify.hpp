@@ -6,12 +6,13 @@
 // it unknown, with the name of what is missing:
 //   multiprocessors, sm_clock_max_mhz, memory_clock_max_mhz, memory_bus_bits
 //   link_generation_max, link_width_max       of GPU and system together, as NVML gives them
-//   link_generation_own, link_width_own       of the GPU alone
+//   link_generation_device_max, link_width_device_max   of the GPU alone
 //   slot_generation_max, slot_width_max       least of all bridges above the GPU (sysfs max_link_*)
-//   nvlinks, nvlinks_active, nvlink_version   links that the GPU has, that are up, their generation
+//   nvlinks, nvlinks_active                   links that the GPU has, and that are up
 //   c2c_gb_s                                  chip to chip, one way, where there is no PCIe
 //   power_limit_w, power_default_w, mig_memory_share (0 to 1)
-// VerifiedGpu::words: mig ("instance" or empty), virtualization ("none" or what it is).
+// VerifiedGpu::words: mig ("on", "part"), virtualization ("passthrough", "vgpu"), nvml and
+// telemetry (what went wrong there).
 #pragma once
 
 #include "facts/facts.hpp"
@@ -29,6 +30,7 @@ namespace gpuvet {
 
 struct VerifyPolicy {
   std::set<std::string> allowed_skips; // ids of rows, or of the steps that they judge
+  std::set<std::string> layers;        // that were asked for; empty: all
   bool strict = false;                 // a warning alone gives exit status 4
 };
 

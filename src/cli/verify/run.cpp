@@ -1,0 +1,258 @@
+#include "cli/verify/run.hpp"
+
+#include "cli/machine_source.hpp"
+#include "cli/verify/display.hpp"
+#include "cli/verify/environment.hpp"
+#include "cli/verify/plan.hpp"
+#include "formats/verify/verify_lines.hpp"
+#include "gpu/work/self_test/self_test.hpp"
+#include "gpu/work/survey.hpp"
+#include "gpu/work/telemetry.hpp"
+
+#include <algorithm>
+#include <ctime>
+#include <mutex>
+#include <random>
+#include <thread>
+
+namespace gpuvet {
+namespace {
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+uint64_t new_seed() {
+  std::random_device random;
+  return (uint64_t{random()} << 32U | random()) | 1U;
+}
+
+// Everything that the phases share.
+struct Running {
+  const VerifyOptions& options;
+  const RunHooks& hooks;
+  Moment start;
+  VerifyDisplay& display;
+  Measurements& measured;
+  std::mutex mutex;             // of `measured` and of the record
+  bool frameworks_done = false; // once is enough in a soak
+
+  bool interrupted() const { return hooks.interrupted && hooks.interrupted->load(); }
+
+  void take(const StepResult& result) {
+    std::lock_guard lock(mutex);
+    if (hooks.record) hooks.record(step_line(result));
+    measured.steps.push_back(result);
+  }
+};
+
+std::string name_of(const Measurements& measured, const std::string& uuid) {
+  for (const VerifiedGpu& gpu : measured.gpus)
+    if (gpu.uuid == uuid) return "GPU " + std::to_string(gpu.ordinal);
+  return {};
+}
+
+RunnerOptions runner_options(Running& running) {
+  RunnerOptions options;
+  options.start = running.start;
+  options.interrupted = running.hooks.interrupted;
+  options.news = [&](const std::string& gpu, const StepNews& news) {
+    running.display.show(name_of(running.measured, gpu), news);
+  };
+  return options;
+}
+
+void run_lane(Running& running, const PhaseLane& lane) {
+  RunnerOptions options = runner_options(running);
+  options.finished = [&](const StepResult& result) { running.take(result); };
+  run_steps(lane.ordinal, lane.requests, options);
+}
+
+void run_phase(Running& running, const Phase& phase) {
+  std::vector<std::jthread> threads;
+  for (size_t at = 1; at < phase.lanes.size(); ++at)
+    threads.emplace_back([&, at] { run_lane(running, phase.lanes[at]); });
+  run_lane(running, phase.lanes.front());
+}
+
+void leave_out(Running& running, const StepRequest& request, const std::string& why) {
+  StepResult result;
+  result.id = request.step->id;
+  result.gpu = request.gpu;
+  result.peer = request.peer;
+  result.begin_s = result.end_s = seconds_since(running.start);
+  result.reason = why;
+  running.take(result);
+}
+
+// A GPU on which no context can be made takes part in nothing else; GPUs that are needed for a step
+// of several make that step void too.
+void mark_unusable(Measurements& measured) {
+  for (const StepResult& result : measured.steps) {
+    if (result.id != "device-context" || result.state == StepState::done) continue;
+    for (VerifiedGpu& gpu : measured.gpus)
+      if (gpu.uuid == result.gpu && gpu.why_unusable.empty()) gpu.why_unusable = result.reason;
+  }
+}
+
+std::string why_not(const Measurements& measured, const StepRequest& request) {
+  for (const VerifiedGpu& gpu : measured.gpus) {
+    if (gpu.why_unusable.empty()) continue;
+    const bool all = request.gpu.empty();
+    if (all || gpu.uuid == request.gpu || gpu.uuid == request.peer)
+      return "GPU " + std::to_string(gpu.ordinal) + " cannot be used: " + gpu.why_unusable;
+  }
+  return {};
+}
+
+Phase usable(Running& running, Phase phase) {
+  for (PhaseLane& lane : phase.lanes)
+    std::erase_if(lane.requests, [&](const StepRequest& request) {
+      const std::string why = why_not(running.measured, request);
+      if (!why.empty()) leave_out(running, request, why);
+      return !why.empty();
+    });
+  std::erase_if(phase.lanes, [](const PhaseLane& lane) { return lane.requests.empty(); });
+  return phase;
+}
+
+void run_frameworks(Running& running, const Machine& machine) {
+  FrameworkRun run{
+      running.start, running.hooks.interrupted,
+      [&](const std::string& python, const StepNews& news) { running.display.show(python, news); }};
+  for (const FrameworkRequest& request : framework_requests(machine, running.measured.seed)) {
+    if (running.interrupted()) break;
+    running.take(run_framework(request, run));
+  }
+}
+
+void run_phases(Running& running, const std::vector<Phase>& phases, const Machine& machine) {
+  bool frameworks = !asks_for(running.options, "framework") || running.options.self_test ||
+                    running.frameworks_done;
+  for (const Phase& phase : phases) {
+    if (!frameworks && (phase.layer == "framework" || phase.layer == "stress")) {
+      run_frameworks(running, machine);
+      frameworks = running.frameworks_done = true;
+    }
+    const Phase now = usable(running, phase);
+    if (!now.lanes.empty()) run_phase(running, now);
+    if (phase.layer == "device") mark_unusable(running.measured);
+  }
+  if (frameworks) return;
+  run_frameworks(running, machine);
+  running.frameworks_done = true;
+}
+
+Machine look_around(const VerifyOptions& options) {
+  MachineOptions machine_options;
+  machine_options.cuda = false; // the survey asks it
+  machine_options.pythons = options.pythons;
+  auto source = machine_source(machine_options);
+  return source ? see_machine(*source, machine_options) : Machine();
+}
+
+bool is_wanted(const VerifyOptions& options, const VerifiedGpu& gpu) {
+  return options.gpus.empty() ||
+         std::any_of(options.gpus.begin(), options.gpus.end(), [&](const std::string& name) {
+           return name == std::to_string(gpu.ordinal) || name == gpu.uuid;
+         });
+}
+
+PlanInput plan_input(const VerifyOptions& options, const Measurements& measured,
+                     const Machine& machine) {
+  PlanInput input{{}, options, library_files(machine), measured.seed};
+  for (const VerifiedGpu& gpu : measured.gpus)
+    if (gpu.why_unusable.empty()) input.gpus.push_back({gpu.uuid, gpu.ordinal});
+  return input;
+}
+
+constexpr double kRound_s = 600;     // of a soak: what a crash of the machine may cost
+constexpr double kShortRound_s = 60; // less is no round
+
+// The layers once, then the load again and again for as long as was asked.
+void run_soak(Running& running, const Machine& machine) {
+  const double until_s = running.options.seconds;
+  VerifyOptions options = running.options;
+  options.layers = {"stress"};
+  for (;;) {
+    const double left_s = until_s - seconds_since(running.start);
+    if (left_s < kShortRound_s || running.interrupted()) return;
+    options.seconds = std::min(left_s, kRound_s);
+    PlanInput input = plan_input(options, running.measured, machine);
+    if (input.gpus.empty()) return;
+    input.seed = running.measured.seed + running.measured.steps.size(); // new data each round
+    run_phases(running, plan_phases(input), machine);
+  }
+}
+
+// A detector that finds nothing makes every pass worthless, so it is tried first.
+void try_detectors(Running& running) {
+  for (const VerifiedGpu& gpu : running.measured.gpus) {
+    if (running.interrupted()) return;
+    SelfTest test{gpu.ordinal, gpu.uuid, running.measured.seed, running.options.self_test};
+    for (const StepResult& result : run_self_tests(test, runner_options(running)))
+      running.take(result);
+    if (!running.options.self_test) return; // at every start one GPU is enough
+  }
+}
+
+void run_all(Running& running, const Machine& machine) {
+  try_detectors(running);
+  VerifyOptions options = running.options;
+  if (options.self_test) return;
+  if (options.soak_hours > 0) options.seconds = std::min(options.seconds, kRound_s);
+  const auto phases = plan_phases(plan_input(options, running.measured, machine));
+  run_phases(running, phases, machine);
+  if (options.soak_hours > 0) run_soak(running, machine);
+}
+
+} // namespace
+
+Measurements run_verification(const VerifyOptions& options, const RunHooks& hooks) {
+  const Moment start = std::chrono::steady_clock::now();
+  Measurements measured;
+  measured.version = GPUVET_VERSION;
+  measured.started = utc_now();
+  measured.quick = options.quick;
+  measured.seed = options.seed ? options.seed : new_seed();
+  Survey survey =
+      survey_gpus({.deadline_s = options.deadline_s, .cuda_library = {}, .nvml_library = {}});
+  measured.driver = survey.driver;
+  measured.cuda = survey.cuda;
+  measured.no_gpu_why = survey.no_gpu_why;
+  measured.gpus = std::move(survey.gpus);
+  std::erase_if(measured.gpus, [&](const VerifiedGpu& gpu) { return !is_wanted(options, gpu); });
+  if (measured.gpus.empty()) {
+    if (measured.no_gpu_why.empty()) measured.no_gpu_why = "none of the GPUs is the one named";
+    measured.seconds = seconds_since(start);
+    if (hooks.record) hooks.record(write_measurements(measured));
+    return measured;
+  }
+  const Machine machine = look_around(options);
+  measured.host_kind = host_kind(machine);
+  if (hooks.record) hooks.record(run_line(measured));
+  const double expected_s = options.quick || options.self_test ? 20 : options.seconds;
+  VerifyDisplay display(hooks.progress, start, expected_s);
+  Running running{options, hooks, start, display, measured, {}, false};
+  {
+    Telemetry telemetry(measured.gpus, start);
+    run_all(running, machine);
+    telemetry.finish(measured.gpus);
+  }
+  read_counters_after(measured.gpus);
+  measured.interrupted = running.interrupted();
+  measured.seconds = seconds_since(start);
+  if (hooks.record) {
+    for (const VerifiedGpu& gpu : measured.gpus)
+      hooks.record(gpu_line(gpu) + moment_lines(gpu.uuid, gpu.moments));
+    hooks.record(end_line(measured));
+  }
+  return measured;
+}
+
+} // namespace gpuvet

@@ -1,0 +1,68 @@
+// Steps that did not come to their end.
+#include "judge/verify/rules.hpp"
+
+#include <fmt/core.h>
+
+namespace gpuvet {
+namespace {
+
+std::string call_text(const StepResult& step) {
+  std::string text = step.call.empty() ? "no call is known" : step.call;
+  if (!step.error.empty()) text += " gives " + step.error;
+  if (step.code != 0) text += fmt::format(" ({})", step.code);
+  return text;
+}
+
+std::string stopped_text(const StepResult& step) {
+  switch (step.state) {
+  case StepState::hung:
+    return "it hangs" + (step.call.empty() ? "" : " in " + step.call) +
+           (step.reason.empty() ? ", no sign of life until its deadline" : ", " + step.reason);
+  case StepState::crashed:
+    return "its process died" + (step.call.empty() ? "" : " in " + step.call) +
+           (step.reason.empty() ? "" : ", " + step.reason);
+  default:
+    break;
+  }
+  if (step.reason.empty()) return call_text(step);
+  return step.call.empty() ? step.reason : call_text(step) + ": " + step.reason;
+}
+
+// A larger kernel than those of "core" may break by its own doing until it is proved.
+std::string own_work(const VerifyRow& row) {
+  const std::string& kernel = row.rated_by.empty() ? row.checked_by : row.rated_by;
+  return kernel == "core" ? "" : kernel;
+}
+
+} // namespace
+
+void judge_stopped(const VerifyCase& all, const VerifyTarget& target, JudgedStep& made) {
+  const StepResult& step = *target.step;
+  made.evidence.push_back(fmt::format("step {} from {:.1f} s to {:.1f} s of the run", step.id,
+                                      step.begin_s, step.end_s));
+  if (const std::string stage = word_of(step, "stage"); !stage.empty())
+    made.evidence.push_back("last stage that it reached: " + stage);
+  if (step.state == StepState::not_run)
+    return leave_open(made, Verdict::skipped, step.reason.empty() ? "it was not run" : step.reason);
+  if (step.state == StepState::unsupported)
+    return leave_open(made, Verdict::skipped,
+                      step.reason.empty() ? "it cannot be done here" : step.reason);
+  const std::string detail = stopped_text(step);
+  const std::string kernel = own_work(target.row);
+  if (!may_count(all, target, kernel))
+    return leave_open(made, Verdict::unknown,
+                      detail + "; " + why_not_counted(target, kernel) +
+                          ", so it may be the kernel's own fault");
+  if (target.gpu && !target.gpu->gpu->busy.empty() && step.error == "CUDA_ERROR_OUT_OF_MEMORY")
+    return leave_open(made, Verdict::unknown,
+                      fmt::format("{}; others use this GPU ({})", detail, target.gpu->gpu->busy));
+  conclude(made, target.row, Verdict::fail, "");
+  made.why = with_stop(detail);
+  if (step.state != StepState::failed && target.row.scope != VerifyScope::environment) {
+    made.action = Action::reset;
+    made.next =
+        "gpuvet doctor tells which Xid came with it; then reset the GPU: nvidia-smi --gpu-reset";
+  }
+}
+
+} // namespace gpuvet
