@@ -17,6 +17,7 @@
 #include <ucontext.h>
 #include <vector>
 
+#define GPUVET_UNROLL
 #define GPUVET_NO_UNROLL
 #define __shared__
 #define __align__(bytes)
