@@ -117,10 +117,8 @@ std::vector<Phase> plan_phases(const PlanInput& input) {
     add_phases(planner, "framework", library_steps(), true, small_library_check, phases);
   if (asks_for(options, "stress")) {
     add_phases(planner, "stress", stress_steps(), true, any, phases);
-    add_phases(
-        planner, "stress", library_steps(), true,
-        [](const Step& step) { return !small_library_check(step); }, phases);
-    add_machine_steps(planner, "stress", true, phases);
+    add_phases(planner, "stress", library_steps(), true, library_load, phases);
+    add_machine_steps(planner, "stress", library_steps(), of_all_gpus, phases);
   }
   return phases;
 }
