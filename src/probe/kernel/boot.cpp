@@ -84,6 +84,23 @@ void find_suspend_units(const Source& source, KernelSide& side) {
       enabled("nvidia-suspend.service") && enabled("nvidia-resume.service");
 }
 
+// "CmaFree:         9702400 kB"; kB are KiB there (proc_meminfo(5)).
+std::optional<uint64_t> bytes_of(const std::vector<std::string>& meminfo, std::string_view name) {
+  for (const std::string& line : meminfo) {
+    if (!line.starts_with(name)) continue;
+    std::vector<std::string> words = words_of(line.substr(name.size()));
+    auto number = words.empty() ? std::nullopt : decimal_number(words[0]);
+    return number && *number <= (UINT64_MAX >> 10U) ? std::optional(*number << 10U) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+void find_contiguous_memory(const Source& source, KernelSide& side) {
+  std::vector<std::string> meminfo = lines(source, "/proc/meminfo");
+  side.cma_bytes = bytes_of(meminfo, "CmaTotal:");
+  side.cma_free_bytes = bytes_of(meminfo, "CmaFree:");
+}
+
 // The first word of `text` that starts with a digit, without a comma behind it.
 std::string version_in(std::string_view text) {
   for (std::string word : words_of(text)) {
@@ -127,6 +144,7 @@ void probe_boot(const Source& source, KernelSide& side) {
   std::string compiler = version ? compiler_of(*version) : "";
   side.kernel_compiler = compiler.empty() ? unknown<std::string>("/proc/version does not tell it")
                                           : known(compiler, "/proc/version");
+  find_contiguous_memory(source, side);
   find_iommu(source, side);
   find_selinux(source, side);
   find_modprobe_program(source, side);

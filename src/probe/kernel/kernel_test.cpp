@@ -335,6 +335,19 @@ TEST(KernelBoot, CompilerLockdownAndCommandLine) {
   EXPECT_EQ(*side.selinux_enforcing, true);
 }
 
+TEST(KernelBoot, MemoryKeptForContiguousBuffers) {
+  RecordedMachine machine;
+  EXPECT_EQ(probe(machine).cma_free_bytes, std::nullopt);
+  machine.text("/proc/meminfo", "MemTotal:  125000000 kB\nCmaTotal:          32768 kB\n"
+                                "CmaFree:         9753600 kB\n");
+  KernelSide side = probe(machine);
+  EXPECT_EQ(side.cma_bytes, 32768ULL * 1024);
+  EXPECT_EQ(side.cma_free_bytes, 9753600ULL * 1024);
+  machine.text("/proc/meminfo", "CmaTotal:   99999999999999999999 kB\nCmaFree:\n");
+  EXPECT_EQ(probe(machine).cma_bytes, std::nullopt);
+  EXPECT_EQ(probe(machine).cma_free_bytes, std::nullopt);
+}
+
 TEST(KernelSettings, EtcHidesFilesOfTheSameName) {
   RecordedMachine machine;
   machine.text("/etc/modprobe.d/nvidia.conf", "# options nvidia x=1\n\noptions nvidia y=2\n");

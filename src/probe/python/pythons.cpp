@@ -46,7 +46,7 @@ void probe_pythons(const Source& source, const ProbeOptions& options, Machine& m
     if (env.folders.empty()) continue;
     read_environment(source, architecture, env);
     auto libraries = python_libraries(source, env);
-    env.extensions = read_extensions(source, env, libraries);
+    read_extensions(source, libraries, env);
     std::move(libraries.begin(), libraries.end(), std::back_inserter(machine.libraries));
     auto toolkits = python_toolkits(source, env);
     std::move(toolkits.begin(), toolkits.end(), std::back_inserter(machine.toolkits.installed));
