@@ -144,8 +144,8 @@ struct KernelSide {
   // Areas that the kernel keeps for contiguous buffers (CMA), and free pages of that kind. Pages of
   // this kind can't be pinned for devices; more of them than the areas hold is somebody else's
   // doing.
-  std::optional<uint64_t> cma_bytes, cma_free_bytes; // of /proc/meminfo
-  Observed<bool> iommu;                              // /sys/class/iommu has entries
+  Observed<uint64_t> cma_bytes, cma_free_bytes; // of /proc/meminfo; 0: the kernel has none
+  Observed<bool> iommu;                         // /sys/class/iommu has entries
   KernelLog log;
   std::vector<XidEvent> xids;
   std::optional<uint64_t> suspends;          // resumes since boot, from the log

@@ -85,14 +85,17 @@ void find_suspend_units(const Source& source, KernelSide& side) {
 }
 
 // "CmaFree:         9702400 kB"; kB are KiB there (proc_meminfo(5)).
-std::optional<uint64_t> bytes_of(const std::vector<std::string>& meminfo, std::string_view name) {
+Observed<uint64_t> bytes_of(const std::vector<std::string>& meminfo, std::string_view name) {
+  const std::string file = "/proc/meminfo";
+  if (meminfo.empty()) return unknown<uint64_t>(file + " could not be read");
   for (const std::string& line : meminfo) {
     if (!line.starts_with(name)) continue;
     std::vector<std::string> words = words_of(line.substr(name.size()));
     auto number = words.empty() ? std::nullopt : decimal_number(words[0]);
-    return number && *number <= (UINT64_MAX >> 10U) ? std::optional(*number << 10U) : std::nullopt;
+    if (number && *number <= (UINT64_MAX >> 10U)) return known(*number << 10U, file);
+    return unknown<uint64_t>(file + " has no number after " + std::string(name));
   }
-  return std::nullopt;
+  return known<uint64_t>(0, file);
 }
 
 void find_contiguous_memory(const Source& source, KernelSide& side) {

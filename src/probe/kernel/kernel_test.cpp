@@ -336,16 +336,17 @@ TEST(KernelBoot, CompilerLockdownAndCommandLine) {
 }
 
 TEST(KernelBoot, MemoryKeptForContiguousBuffers) {
+  const std::string file = "/proc/meminfo";
   RecordedMachine machine;
-  EXPECT_EQ(probe(machine).cma_free_bytes, std::nullopt);
-  machine.text("/proc/meminfo", "MemTotal:  125000000 kB\nCmaTotal:          32768 kB\n"
-                                "CmaFree:         9753600 kB\n");
-  KernelSide side = probe(machine);
-  EXPECT_EQ(side.cma_bytes, 32768ULL * 1024);
-  EXPECT_EQ(side.cma_free_bytes, 9753600ULL * 1024);
-  machine.text("/proc/meminfo", "CmaTotal:   99999999999999999999 kB\nCmaFree:\n");
-  EXPECT_EQ(probe(machine).cma_bytes, std::nullopt);
-  EXPECT_EQ(probe(machine).cma_free_bytes, std::nullopt);
+  EXPECT_FALSE(probe(machine).cma_free_bytes);
+  machine.text(file, "MemTotal: 125000000 kB\nCmaTotal: 32768 kB\nCmaFree: 9753600 kB\n");
+  EXPECT_EQ(*probe(machine).cma_bytes, 32768ULL * 1024);
+  EXPECT_EQ(*probe(machine).cma_free_bytes, 9753600ULL * 1024);
+  machine.text(file, "MemTotal: 125000000 kB\n"); // a kernel without such areas
+  EXPECT_EQ(*probe(machine).cma_free_bytes, 0U);
+  machine.text(file, "CmaTotal: 99999999999999999999 kB\nCmaFree:\n");
+  EXPECT_FALSE(probe(machine).cma_bytes);
+  EXPECT_FALSE(probe(machine).cma_free_bytes);
 }
 
 TEST(KernelSettings, EtcHidesFilesOfTheSameName) {

@@ -217,8 +217,9 @@ void reduce_file(const std::string& path, RecordedFile& file) {
   } else if (path == "/proc/cpuinfo") {
     file.content.resize(std::min(file.content.find("\n\n") + 1, file.content.size()));
   } else if (path == "/proc/meminfo") {
-    file.content = without_empty_lines(
-        only_lines(file.content, [](std::string_view line) { return line.starts_with("Cma"); }));
+    file.content = without_empty_lines(only_lines(file.content, [](std::string_view line) {
+      return line.starts_with("MemTotal") || line.starts_with("Cma");
+    }));
   } else if (path == "/proc/sys/kernel/hostname" || path == "/etc/hostname") {
     file.content = "HOST1\n";
   } else if (path.ends_with("/config") && path.starts_with("/sys/")) {

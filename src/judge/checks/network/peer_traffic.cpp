@@ -107,8 +107,9 @@ Outcome unpinnable(const Machine& machine, const Facts&) {
   constexpr uint64_t much = 1ULL << 30U; // bytes; seen: 9.3 GiB
   if (machine.network.ports.empty()) return not_applicable("there is no RDMA device");
   const KernelSide& kernel = machine.kernel;
-  if (!kernel.cma_free_bytes) return not_known("/proc/meminfo does not tell CmaFree");
-  const uint64_t areas = kernel.cma_bytes.value_or(0);
+  if (!kernel.cma_free_bytes) return not_known(kernel.cma_free_bytes.why_unknown);
+  if (!kernel.cma_bytes) return not_known(kernel.cma_bytes.why_unknown);
+  const uint64_t areas = *kernel.cma_bytes;
   if (*kernel.cma_free_bytes < areas + much) return ok("memory can be pinned");
   std::vector<std::string> evidence = {fmt::format("/proc/meminfo: CmaTotal {}, CmaFree {}",
                                                    human_bytes(areas),
