@@ -1,5 +1,6 @@
 #include "os/file_reads.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -27,8 +28,10 @@ FileReads::~FileReads() {
 
 Result<size_t> FileReads::read(uint64_t at, void* to, size_t n) const {
   auto* bytes = static_cast<char*>(to);
+  if (at >= size_) return size_t{0};
+  n = static_cast<size_t>(std::min<uint64_t>(n, size_ - at));
   size_t done = 0;
-  while (done < n && at + done < size_) {
+  while (done < n) {
     const ssize_t got = pread(fd_, bytes + done, n - done, static_cast<off_t>(at + done));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return fail(std::string("the file cannot be read: ") + std::strerror(errno));

@@ -66,30 +66,49 @@ TEST(GpuTargets, OrdinaryLibrariesAreWalked) {
 }
 
 TEST(GpuTargets, WhatIsOutOfTheOrdinaryIsLeftToInspect) {
-  for (const char* name : {"nosections.so", "truncated.so", "zeroed.so", "kernel.cubin",
-                           "kernel.ptx", "kernel.fatbin", "caller.o"})
+  for (const char* name :
+       {"nosections.so", "truncated.so", "kernel.cubin", "kernel.ptx", "kernel.fatbin", "caller.o"})
     EXPECT_FALSE(walked(bytes_of(kInputs / name))) << name;
   EXPECT_FALSE(walked(""));
 }
 
+// The version that text tells of itself counts, not its entry's header: which is changed here.
+TEST(GpuTargets, PtxTextTellsItsOwnVersion) {
+  size_t plain = 0;
+  for (const char* name : {"hidden.so", "lld.so", "relr.so"}) {
+    std::string bytes = bytes_of(kInputs / name);
+    MemoryStream stream{Bytes(bytes)};
+    for (const Container& container : inspect(stream, "x", {.sections_only = true}).containers)
+      for (const Image& image : container.images) {
+        if (image.kind != ImageKind::ptx || image.compression != Compression::none) continue;
+        constexpr size_t minor = 28, major = 30; // in the entry's header
+        bytes[image.offset + minor] = bytes[image.offset + major] = 99;
+        ++plain;
+      }
+    if (auto targets = walked(bytes)) expect_same(*targets, inspected(bytes), name);
+  }
+  EXPECT_GT(plain, 0U);
+}
+
 // A byte that is changed anywhere in the headers gives the same answer or none.
 TEST(GpuTargets, DamageIsLeftToInspectOrReadAlike) {
-  const std::string whole = bytes_of(kInputs / "sample.so");
-  MemoryStream stream{Bytes(whole)};
-  const Binary binary = inspect(stream, "x", {.sections_only = true});
-  ASSERT_FALSE(binary.containers.empty());
   size_t refused = 0;
-  for (const Container& container : binary.containers)
-    for (uint64_t at = container.offset; at < container.offset + 96; ++at)
+  for (const char* name : {"sample.so", "ptx_only.so"}) {
+    const std::string whole = bytes_of(kInputs / name);
+    MemoryStream stream{Bytes(whole)};
+    const Binary binary = inspect(stream, "x", {.sections_only = true});
+    ASSERT_FALSE(binary.containers.empty()) << name;
+    for (uint64_t at = binary.containers[0].offset; at < binary.containers[0].offset + 96; ++at)
       for (int value : {0, 1, 0xff}) {
         std::string bytes = whole;
         bytes[at] = static_cast<char>(value);
         auto targets = walked(bytes);
         if (targets)
-          expect_same(*targets, inspected(bytes), std::to_string(at));
+          expect_same(*targets, inspected(bytes), name + std::to_string(at));
         else
           ++refused;
       }
+  }
   EXPECT_GT(refused, 0U);
 }
 

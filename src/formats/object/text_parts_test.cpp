@@ -59,6 +59,8 @@ TEST(TextParts, LittleCodeIsNoTrouble) {
 TEST(TextParts, OverlapsAndEndsBehindTheFile) {
   EXPECT_EQ(parts_of(program({{3 * kMiB, 2 * kMiB}, {2 * kMiB, 2 * kMiB}})),
             "0+2097152 5242880+3145728 ");
+  EXPECT_EQ(parts_of(program({{2 * kMiB, 4 * kMiB}, {3 * kMiB, kMiB}})),
+            "0+2097152 6291456+2097152 ");
   EXPECT_EQ(parts_of(program({{4096, 9 * kMiB}})), "0+8388608 ");
   EXPECT_EQ(parts_of(program({{UINT64_MAX, 2 * kMiB}})), "0+8388608 ");
 }
