@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string_view>
+#include <unistd.h>
 
 namespace fake {
 
@@ -16,6 +17,12 @@ void enqueue(gpuvet::CudaStream stream, std::function<void(gpuvet::CudaStreamHan
     at.capture->push_back(std::move(work));
   else
     work(at);
+}
+
+// What was set once is over: the word may be used for the next wait.
+bool is_held(gpuvet::CudaStreamHandle& stream) {
+  std::erase_if(stream.waits, [](const auto& wait) { return *wait.first == wait.second; });
+  return !stream.waits.empty();
 }
 
 } // namespace fake
@@ -134,14 +141,16 @@ int cuStreamDestroy_v2(CudaStream stream) {
   return 0;
 }
 
-int cuStreamSynchronize(CudaStream) {
+int cuStreamSynchronize(CudaStream stream) {
   ENTER();
+  while (fake::is_held(fake::stream_of(stream)))
+    usleep(100);
   return 0;
 }
 
-int cuStreamQuery(CudaStream) {
+int cuStreamQuery(CudaStream stream) {
   ENTER();
-  return 0;
+  return fake::is_held(fake::stream_of(stream)) ? 600 : 0;
 }
 
 int cuStreamWaitEvent(CudaStream stream, CudaEvent event, unsigned) {
@@ -151,9 +160,11 @@ int cuStreamWaitEvent(CudaStream stream, CudaEvent event, unsigned) {
   return 0;
 }
 
-// What waits for the word has been done already: only time shows the order here.
-int cuStreamWaitValue32_v2(CudaStream, CudaPointer, unsigned, unsigned) {
+// What waits for the word has been done already, only time shows the order here; but nobody gets
+// past it before the word is set.
+int cuStreamWaitValue32_v2(CudaStream stream, CudaPointer word, unsigned value, unsigned) {
   ENTER();
+  fake::stream_of(stream).waits[reinterpret_cast<const volatile unsigned*>(word)] = value;
   return 0;
 }
 

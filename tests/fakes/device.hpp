@@ -29,6 +29,7 @@ struct CudaStreamHandle {
   int device = 0;
   double now_ns = 0;
   std::vector<std::function<void(CudaStreamHandle&)>>* capture = nullptr;
+  std::map<const volatile unsigned*, unsigned> waits; // for these words to have these values
 };
 struct CudaEventHandle {
   double at_ns = 0;

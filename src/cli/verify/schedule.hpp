@@ -11,8 +11,8 @@ struct RunSize {
   bool quick = false;
   double seconds = 120;       // for everything
   size_t gpus = 1, pairs = 0; // ordered pairs
-  bool stress = true;     // the layer is asked for
-  bool self_test = false; // the long form of it, and nothing else
+  bool stress = true;         // the layer is asked for
+  bool self_test = false;     // the long form of it, and nothing else
 };
 
 struct StepTime {

@@ -37,10 +37,11 @@ void flip(std::vector<Word>& data, Word place, unsigned bit) {
   launch(gv_flip, {2, 1, 1}, kBlock, halves + place * 2 + bit / 32, 1u << bit % 32);
 }
 
-// The first numbers of splitmix64 from seed 0, as published with it.
+// The first numbers of splitmix64 from seeds 0 and 1, as others print them.
 TEST(Kernels, WordsAreThoseOfSplitmix64) {
   EXPECT_EQ(word_value(0, 1), 0xE220A8397B1DCDAFull);
   EXPECT_EQ(word_value(0, 2), 0x6E789E6AA1B965F4ull);
+  EXPECT_EQ(word_value(1, 1), 0x910A2DEC89025CC1ull);
   std::vector<Word> data = filled(100, 7, 2, ~0ull);
   for (Word i = 0; i < data.size(); ++i)
     EXPECT_EQ(data[i], ~word_value(7 + i, 2)) << i;

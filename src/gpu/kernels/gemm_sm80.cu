@@ -142,8 +142,9 @@ using namespace gpuvet::gemm_sm80;
 
 // threads, bytes of shared memory, rows and columns of a tile, step of `inner`, blocks of a
 // cluster. Not const: the host could not find it by name.
-extern "C" __device__ unsigned gv_gemm_shape[6] = {kThreads,     kSharedBytes, kTileRows,
-                                                   kTileColumns, kStep,        1};
+extern "C" {
+__device__ unsigned gv_gemm_shape[6] = {kThreads, kSharedBytes, kTileRows, kTileColumns, kStep, 1};
+}
 
 // rows: multiple of 128, columns of 256, inner of 32. Any number of blocks: one for each
 // multiprocessor is right. `hashes` (added to) and `multiprocessors` may be null.

@@ -8,6 +8,7 @@
 
 #ifdef __CUDACC__
 
+#define GPUVET_UNROLL _Pragma("unroll")
 #define GPUVET_NO_UNROLL _Pragma("unroll 1")
 
 namespace gpuvet::sm90a {

@@ -58,6 +58,18 @@ TEST(KernelImages, CoreHasEveryKernel) {
     EXPECT_TRUE(has(*core, std::string(".visible .entry ") + kernel + "(")) << kernel;
 }
 
+TEST(KernelImages, GemmSm80) {
+  const KernelImage* gemm = image("gemm_sm80", "ptx");
+  ASSERT_TRUE(gemm);
+  EXPECT_TRUE(has(*gemm, ".version 7.0\n"));
+  EXPECT_TRUE(has(*gemm, ".target sm_80\n"));
+  EXPECT_EQ(gemm->sm, 80u);
+  EXPECT_FALSE(gemm->exact);
+  for (const char* line : {".visible .entry gv_gemm(", ".visible .entry gv_pipe(",
+                           ".visible .global .align 4 .b8 gv_gemm_shape["})
+    EXPECT_TRUE(has(*gemm, line)) << line;
+}
+
 // Nothing that a thread cannot do alone: the tests on a CPU stand for the GPU only so.
 TEST(KernelImages, CoreHasNoBarrierShuffleOrSharedMemory) {
   const KernelImage* core = image("core", "ptx");

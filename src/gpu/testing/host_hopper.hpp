@@ -17,6 +17,7 @@
 #include <ucontext.h>
 #include <vector>
 
+#define GPUVET_UNROLL
 #define GPUVET_NO_UNROLL
 #define __shared__
 #define __align__(bytes)
@@ -113,11 +114,12 @@ class HostCluster {
   void meet_block() {
     meet(1 + rank(), threads_in_block_, [] {});
   }
+  void meet_warp(const std::function<void()>& work) {
+    meet(1 + static_cast<unsigned>(blocks_.size()) + running_ / 32, 32, work);
+  }
   Word exchange(Word value, unsigned apart) {
-    const unsigned place = 1 + static_cast<unsigned>(blocks_.size()) + running_ / 32;
-    Thread& own = *threads_[running_];
-    own.given = value;
-    meet(place, 32, [this] {
+    threads_[running_]->given = value;
+    meet_warp([this] {
       const unsigned first = running_ / 32 * 32;
       for (unsigned lane = 0; lane < 32; ++lane)
         threads_[first + lane]->kept = threads_[first + lane]->given;
@@ -157,6 +159,7 @@ class HostCluster {
     own.asked.clear();
   }
   void wait(size_t pending) {
+    dawdle();
     Thread& own = *threads_[running_];
     while (own.groups.size() > pending) {
       for (const Multiplication& one : own.groups.front())
@@ -164,6 +167,7 @@ class HostCluster {
       own.groups.erase(own.groups.begin());
     }
     if (!own.asked.empty()) note("a wait for multiplications that were not committed");
+    meet_warp([] {}); // `.sync.aligned`: the lanes of a warp go on together
     if (pending > 0 || !own.target) return;
     std::copy(own.sums.begin(), own.sums.end(), own.target);
     own.target = nullptr;
@@ -200,6 +204,14 @@ class HostCluster {
   };
 
   unsigned lot(unsigned below) { return static_cast<unsigned>(mix64(random_++) % below); }
+
+  // Lets others go on for a while, now and then for long: nobody may count on who is fast.
+  void dawdle() {
+    for (unsigned turns = lot(64) == 0 ? 60 : lot(4); turns > 0; --turns) {
+      ++steps_;
+      swapcontext(&threads_[running_]->context, &scheduler_);
+    }
+  }
 
   static void body() {
     HostCluster& cluster = current();

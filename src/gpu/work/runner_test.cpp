@@ -1,4 +1,5 @@
-#include "gpu/testing/fakes.hpp"
+#include "gpu/testing/steps.hpp"
+#include "gpu/work/pieces.hpp"
 #include "gpu/work/runner.hpp"
 
 #include <gtest/gtest.h>
@@ -54,13 +55,6 @@ constexpr Step kMeasures = {"measures", 5, measures}, kCrashes = {"crashes", 5, 
                kCannot = {"cannot", 5, cannot}, kIsWrong = {"is-wrong", 5, is_wrong},
                kDivides = {"divides", 5, divides_by_zero}, kThrows = {"throws", 5, throws},
                kProcess = {"process", 5, tells_its_process};
-
-RunnerOptions fake_runner() {
-  RunnerOptions options;
-  options.library = fake("current", "libcuda.so.1");
-  options.start = std::chrono::steady_clock::now();
-  return options;
-}
 
 std::vector<StepRequest> requests(const std::vector<const Step*>& steps) {
   std::vector<StepRequest> all;
@@ -183,6 +177,21 @@ TEST(Runner, AnErrorThatShowsOnlyLaterBelongsToItsStep) {
   }
 }
 
+void launches(Bench& bench, const StepOptions&) {
+  launch(bench, bench.kernel("core", "gv_null"), 1, 1, 0, nullptr);
+  bench.call(bench.cuda.cuStreamSynchronize, CudaStream{nullptr});
+}
+
+TEST(Runner, AStickyErrorDoesNotReachTheNextStep) {
+  const Step breaks = {"breaks", 5, launches};
+  auto results = run({&kProcess, &breaks, &kMeasures}, "fault=gv_null:700");
+  EXPECT_EQ(results[1].state, StepState::failed);
+  EXPECT_EQ(results[1].call, "cuStreamSynchronize");
+  EXPECT_EQ(results[1].error, "CUDA_ERROR_ILLEGAL_ADDRESS");
+  EXPECT_NE(results[1].reason.find("an address that is not its own"), std::string::npos);
+  EXPECT_EQ(results[2].state, StepState::done) << results[2].reason;
+}
+
 TEST(Runner, AGpuThatCannotBeUsedIsGivenUpAfterTwo) {
   for (const char* words : {"init=100", "error=cuDevicePrimaryCtxRetain:100"}) {
     auto results = run({&kMeasures, &kMeasures, &kMeasures, &kMeasures}, words);
@@ -197,6 +206,20 @@ TEST(Runner, AGpuThatCannotBeUsedIsGivenUpAfterTwo) {
           << results[at].reason;
     }
   }
+}
+
+TEST(Runner, OnlyFailuresInARowGiveAGpuUp) {
+  RunnerOptions options = fake_runner();
+  std::vector<const char*> next = {"", "init=100", "", ""}; // after each step, for the next child
+  size_t at = 0;
+  options.finished = [&](const StepResult&) {
+    setenv("GPUVET_FAKE_CUDA", next[std::min(at++, next.size() - 1)], 1);
+  };
+  auto results = run({&kMeasures, &kIsWrong, &kMeasures, &kMeasures}, "init=100", options);
+  EXPECT_EQ(results[0].state, StepState::failed);
+  EXPECT_EQ(results[1].reason, "3 words differ"); // it got a context
+  EXPECT_EQ(results[2].code, 100);
+  EXPECT_EQ(results[3].state, StepState::done) << results[3].reason;
 }
 
 TEST(Runner, ADriverThatHangsWhileStartingIsNotWaitedForByEachStep) {
