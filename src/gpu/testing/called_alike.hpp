@@ -13,6 +13,10 @@ template <class T> constexpr bool kLookedInto = requires {
   sizeof(T);
 };
 
+template <class T> constexpr bool kHasVersion = requires(T* it) {
+  it->version;
+};
+
 // Two parameters are passed alike: pointers to things of one size, or numbers of one size. What
 // handles point to is not known to anybody, and a structure with a version says itself which it is.
 template <class Ours, class Theirs> constexpr bool passed_alike() {
@@ -20,7 +24,7 @@ template <class Ours, class Theirs> constexpr bool passed_alike() {
     using Mine = std::remove_pointer_t<Ours>;
     using Yours = std::remove_pointer_t<Theirs>;
     if constexpr (std::is_same_v<Mine, NvmlDeviceHandle> || std::is_void_v<Mine> ||
-                  !kLookedInto<Mine> || requires(Mine & it) { it.version; })
+                  !kLookedInto<Mine> || kHasVersion<Mine>)
       return std::is_void_v<Mine> == std::is_void_v<Yours> || !kLookedInto<Yours>;
     else
       return sizeof(Mine) == sizeof(Yours); // NOLINT(bugprone-sizeof-expression): pointers too
