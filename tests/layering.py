@@ -44,7 +44,7 @@ OUTSIDE_WORDS = re.compile(
     r"|system_clock|steady_clock|high_resolution_clock|environ"
     r"|fmt::print|fmt::println|stdout|stderr|stdin)\b)")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
-SOURCE_NAMES = (".cpp", ".hpp", ".h", ".cc", ".c")
+SOURCE_NAMES = (".cpp", ".cu", ".hpp", ".h", ".cc", ".c")
 
 
 @dataclass

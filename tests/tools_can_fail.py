@@ -3,6 +3,7 @@
 checks nothing. Each tool is also run on a sound subject first."""
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -217,6 +218,33 @@ def try_release_binary():
     expect("no ELF file", "no dynamic section", "release_binary.py", os.path.abspath(__file__))
 
 
+# Uses what came with PTX 7.8; the image is to be 6.0.
+TOO_NEW = """extern "C" __global__ void gv_null() { asm volatile("griddepcontrol.wait;"); }
+"""
+
+
+def try_kernels():
+    tool = os.path.join(HERE, "../tools/kernels")
+    shipped = os.path.join(HERE, "../src/gpu/kernels/images")
+    if subprocess.run([sys.executable, tool, "check"], stdout=subprocess.PIPE).returncode == 77:
+        return # no nvcc, or another version
+    with tempfile.TemporaryDirectory() as root:
+        shutil.copytree(shipped, root + "/images")
+
+        def images(what, says, *arguments):
+            expect(what, says, tool, "check", "core", "--images", root + "/images", *arguments)
+
+        images("images as they are", None)
+        write(root, "sources/core.cu", TOO_NEW)
+        images("source beyond its PTX version", "griddepcontrol", "--sources", root + "/sources")
+        with open(root + "/images/core.ptx", encoding="utf-8") as file:
+            text = file.read()
+        write(root, "images/core.ptx", text.replace("mul.lo.s64", "add.s64", 1))
+        images("image that was edited", "core.ptx is not what nvcc")
+        os.remove(root + "/images/core.ptx")
+        images("image that is missing", "core.ptx is not there")
+
+
 def find_library(name):
     for folder in ("/usr/lib/x86_64-linux-gnu", "/lib/x86_64-linux-gnu", "/usr/lib64"):
         if os.path.exists(os.path.join(folder, name)):
@@ -231,6 +259,7 @@ def main():
     try_completion()
     try_lint()
     try_release_binary()
+    try_kernels()
     print("\n".join(failures))
     print(f"{tried} runs of the test tools, {len(failures)} went wrong")
     sys.exit(1 if failures else 0)

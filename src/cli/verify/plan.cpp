@@ -62,12 +62,14 @@ void add_pairs(const Planner& planner, std::vector<Phase>& phases) {
   }
 }
 
-void add_machine_steps(const Planner& planner, const std::string& layer, bool all_reduce,
-                       std::vector<Phase>& phases) {
+// Once, by the first GPU's child, on all of them.
+template <class Wanted> void add_machine_steps(const Planner& planner, const std::string& layer,
+                                               const std::vector<Step>& steps, Wanted wanted,
+                                               std::vector<Phase>& phases) {
   if (planner.input.gpus.size() < 2) return;
   PhaseLane lane = planner.lane(planner.input.gpus.front());
-  for (const Step& step : machine_steps())
-    if ((std::string_view(step.id) == "all-reduce") == all_reduce) planner.add(lane, step, "");
+  for (const Step& step : steps)
+    if (wanted(step)) planner.add(lane, step, "");
   if (!lane.requests.empty()) phases.push_back({layer, {std::move(lane)}});
 }
 
@@ -77,6 +79,14 @@ bool any(const Step&) {
 
 bool small_library_check(const Step& step) {
   return std::string_view(step.id).starts_with("library-");
+}
+
+bool of_all_gpus(const Step& step) {
+  return std::string_view(step.id) == "all-reduce";
+}
+
+bool library_load(const Step& step) {
+  return !small_library_check(step) && !of_all_gpus(step);
 }
 
 } // namespace
@@ -100,17 +110,15 @@ std::vector<Phase> plan_phases(const PlanInput& input) {
     add_phases(
         planner, "bandwidth", bandwidth_steps(), true,
         [](const Step& step) { return !in_turn(step); }, phases);
-    add_machine_steps(planner, "bandwidth", false, phases);
+    add_machine_steps(planner, "bandwidth", machine_steps(), any, phases);
     add_pairs(planner, phases);
   }
   if (asks_for(options, "framework"))
     add_phases(planner, "framework", library_steps(), true, small_library_check, phases);
   if (asks_for(options, "stress")) {
     add_phases(planner, "stress", stress_steps(), true, any, phases);
-    add_phases(
-        planner, "stress", library_steps(), true,
-        [](const Step& step) { return !small_library_check(step); }, phases);
-    add_machine_steps(planner, "stress", true, phases);
+    add_phases(planner, "stress", library_steps(), true, library_load, phases);
+    add_machine_steps(planner, "stress", library_steps(), of_all_gpus, phases);
   }
   return phases;
 }

@@ -5,6 +5,7 @@
 #include "cli/verify/environment.hpp"
 #include "cli/verify/plan.hpp"
 #include "formats/verify/verify_lines.hpp"
+#include "gpu/work/self_test/self_test.hpp"
 #include "gpu/work/survey.hpp"
 #include "gpu/work/telemetry.hpp"
 
@@ -56,13 +57,18 @@ std::string name_of(const Measurements& measured, const std::string& uuid) {
   return {};
 }
 
-void run_lane(Running& running, const PhaseLane& lane) {
+RunnerOptions runner_options(Running& running) {
   RunnerOptions options;
   options.start = running.start;
   options.interrupted = running.hooks.interrupted;
   options.news = [&](const std::string& gpu, const StepNews& news) {
     running.display.show(name_of(running.measured, gpu), news);
   };
+  return options;
+}
+
+void run_lane(Running& running, const PhaseLane& lane) {
+  RunnerOptions options = runner_options(running);
   options.finished = [&](const StepResult& result) { running.take(result); };
   run_steps(lane.ordinal, lane.requests, options);
 }
@@ -184,8 +190,21 @@ void run_soak(Running& running, const Machine& machine) {
   }
 }
 
+// A detector that finds nothing makes every pass worthless, so it is tried first.
+void try_detectors(Running& running) {
+  for (const VerifiedGpu& gpu : running.measured.gpus) {
+    if (running.interrupted()) return;
+    SelfTest test{gpu.ordinal, gpu.uuid, running.measured.seed, running.options.self_test};
+    for (const StepResult& result : run_self_tests(test, runner_options(running)))
+      running.take(result);
+    if (!running.options.self_test) return; // at every start one GPU is enough
+  }
+}
+
 void run_all(Running& running, const Machine& machine) {
+  try_detectors(running);
   VerifyOptions options = running.options;
+  if (options.self_test) return;
   if (options.soak_hours > 0) options.seconds = std::min(options.seconds, kRound_s);
   const auto phases = plan_phases(plan_input(options, running.measured, machine));
   run_phases(running, phases, machine);

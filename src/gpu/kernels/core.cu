@@ -3,16 +3,10 @@
 // (gpu/testing/host_kernels.hpp).
 //
 // Every kernel strides over its work with the whole grid: any grid gives the same result. Counters,
-// Mismatches and hashes are added to: whoever launches clears them first.
+// Mismatches and hashes are added to: who launches clears them first.
 #include "gpu/kernels/device.hpp"
 
-using gpuvet::load_streaming;
-using gpuvet::Mismatches;
-using gpuvet::store_streaming;
-using gpuvet::TileHash;
-using gpuvet::Word;
-
-namespace {
+namespace gpuvet::kernels {
 
 __device__ __forceinline__ Word threads_in_grid() {
   return Word{gridDim.x} * blockDim.x;
@@ -63,8 +57,9 @@ check_words(const Word* from, Word words, Mismatches* out, Wanted wanted, Next n
   Word i = thread_in_grid();
   for (; i + (kBatch - 1) * step < words; i += kBatch * step) {
     Word got[kBatch];
-    GPUVET_UNROLL for (Word j = 0; j < kBatch; ++j) got[j] = load_streaming(from + i + j * step);
-    GPUVET_UNROLL for (Word j = 0; j < kBatch; ++j) {
+    for (Word j = 0; j < kBatch; ++j)
+      got[j] = load_streaming(from + i + j * step);
+    for (Word j = 0; j < kBatch; ++j) {
       tally.compare(i + j * step, got[j], wanted(i + j * step));
       next(i + j * step);
     }
@@ -81,7 +76,14 @@ check_words(const Word* from, Word words, Mismatches* out, Wanted wanted) {
   check_words(from, words, out, wanted, [](Word) {});
 }
 
-} // namespace
+} // namespace gpuvet::kernels
+
+using namespace gpuvet::kernels;
+using gpuvet::load_streaming;
+using gpuvet::Mismatches;
+using gpuvet::store_streaming;
+using gpuvet::TileHash;
+using gpuvet::Word;
 
 extern "C" __global__ void gv_null() {}
 
@@ -140,7 +142,7 @@ extern "C" __global__ void gv_atomic_add(unsigned* counter, Word times) {
 
 // ---- bandwidth: 16 bytes a lane
 
-namespace {
+namespace gpuvet::kernels {
 
 // A block takes kBatch * blockDim.x neighbouring places at a time, a thread kBatch of them; what is
 // left at the end goes one by one. batch(i, step) handles places i, i + step, ...; one(i) a single
@@ -163,7 +165,7 @@ __device__ __forceinline__ float4 triad(float4 a, float4 b) {
   return {a.x + 3.0f * b.x, a.y + 3.0f * b.y, a.z + 3.0f * b.z, a.w + 3.0f * b.w};
 }
 
-} // namespace
+} // namespace gpuvet::kernels
 
 // `sum` has kReadSums words: the sum of all 32-bit words read is the sum of these. One word alone
 // would be what all threads wait for at the end.
@@ -174,9 +176,11 @@ extern "C" __global__ void gv_read(const uint4* from, Word n16, Word* sum) {
       n16,
       [&](Word i, Word step) {
         uint4 got[kBatch];
-        GPUVET_UNROLL for (Word j = 0; j < kBatch; ++j) got[j] =
-            load_streaming(from + i + j * step);
-        GPUVET_UNROLL for (Word j = 0; j < kBatch; ++j) total += sum_of(got[j]);
+        for (Word j = 0; j < kBatch; ++j)
+          got[j] = load_streaming(from + i + j * step);
+        // The last first: else the compiler uses the first words before it asks for the last.
+        for (Word j = 0; j < kBatch; ++j)
+          total += sum_of(got[kBatch - 1 - j]);
       },
       [&](Word i) { total += sum_of(load_streaming(from + i)); });
   atomicAdd(&sum[threadIdx.x % gpuvet::kReadSums], total);
@@ -188,7 +192,8 @@ extern "C" __global__ void gv_write(uint4* to, Word n16, unsigned value) {
   in_batches<kBatch>(
       n16,
       [&](Word i, Word step) {
-        GPUVET_UNROLL for (Word j = 0; j < kBatch; ++j) store_streaming(to + i + j * step, v);
+        for (Word j = 0; j < kBatch; ++j)
+          store_streaming(to + i + j * step, v);
       },
       [&](Word i) { store_streaming(to + i, v); });
 }
@@ -199,9 +204,10 @@ extern "C" __global__ void gv_copy(uint4* to, const uint4* from, Word n16) {
       n16,
       [&](Word i, Word step) {
         uint4 got[kBatch];
-        GPUVET_UNROLL for (Word j = 0; j < kBatch; ++j) got[j] =
-            load_streaming(from + i + j * step);
-        GPUVET_UNROLL for (Word j = 0; j < kBatch; ++j) store_streaming(to + i + j * step, got[j]);
+        for (Word j = 0; j < kBatch; ++j)
+          got[j] = load_streaming(from + i + j * step);
+        for (Word j = 0; j < kBatch; ++j)
+          store_streaming(to + i + j * step, got[j]);
       },
       [&](Word i) { store_streaming(to + i, load_streaming(from + i)); });
 }
@@ -213,12 +219,12 @@ extern "C" __global__ void gv_triad(float4* to, const float4* a, const float4* b
       n16,
       [&](Word i, Word step) {
         float4 va[kBatch], vb[kBatch];
-        GPUVET_UNROLL for (Word j = 0; j < kBatch; ++j) {
+        for (Word j = 0; j < kBatch; ++j) {
           va[j] = load_streaming(a + i + j * step);
           vb[j] = load_streaming(b + i + j * step);
         }
-        GPUVET_UNROLL for (Word j = 0; j < kBatch; ++j)
-            store_streaming(to + i + j * step, triad(va[j], vb[j]));
+        for (Word j = 0; j < kBatch; ++j)
+          store_streaming(to + i + j * step, triad(va[j], vb[j]));
       },
       [&](Word i) {
         store_streaming(to + i, triad(load_streaming(a + i), load_streaming(b + i)));
@@ -235,7 +241,7 @@ extern "C" __global__ void gv_chase(const Word* start, Word hops, Word* out) {
   const long long cycles = clock64();
   for (Word i = 0; i < hops; ++i)
     at = reinterpret_cast<const volatile Word*>(*at);
-  out[0] = reinterpret_cast<Word>(at); // needs the last node, so the clock is read after it
+  out[0] = reinterpret_cast<Word>(at);
   out[1] = static_cast<Word>(clock64() - cycles);
   out[2] = gpuvet::global_ns() - ns;
 }
@@ -288,7 +294,7 @@ extern "C" __global__ void gv_operands(unsigned short* to, Word count, Word firs
   each(count, [&](Word i) { to[i] = gpuvet::operand(first + i, seed, bound); });
 }
 
-namespace {
+namespace gpuvet::kernels {
 
 struct Tiling { // tile t is at row t / across, column t % across
   unsigned rows, columns, tile_rows, tile_columns;
@@ -298,20 +304,12 @@ struct Tiling { // tile t is at row t / across, column t % across
   __device__ __forceinline__ unsigned down() const { return (rows + tile_rows - 1) / tile_rows; }
 };
 
-struct Fold { // of one thread
-  Word sum, mixed;
-  __device__ __forceinline__ void take(unsigned place, unsigned bits) {
-    const Word word = gpuvet::hash_word(place, bits);
-    sum += word;
-    mixed ^= word;
-  }
-  __device__ __forceinline__ void into(TileHash* out) {
-    atomicAdd(&out->sum, sum);
-    atomicXor(&out->mixed, mixed);
-  }
-};
+__device__ __forceinline__ void add(Fold fold, TileHash* out) {
+  atomicAdd(&out->sum, fold.sum);
+  atomicXor(&out->mixed, fold.mixed);
+}
 
-} // namespace
+} // namespace gpuvet::kernels
 
 // A block takes a tile at a time. columns and tile_columns: multiples of 4.
 extern "C" __global__ void gv_tile_hash(const float* c, unsigned rows, unsigned columns,
@@ -322,7 +320,7 @@ extern "C" __global__ void gv_tile_hash(const float* c, unsigned rows, unsigned 
   for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
     const unsigned top = tile / tiling.across() * tile_rows;
     const unsigned left = tile % tiling.across() * tile_columns;
-    Fold fold = {0, 0};
+    gpuvet::Fold fold = {0, 0};
     for (unsigned i = threadIdx.x; i < tile_rows * quads; i += blockDim.x) {
       const unsigned row = top + i / quads, column = left + i % quads * 4;
       if (row >= rows || column >= columns) continue;
@@ -334,11 +332,11 @@ extern "C" __global__ void gv_tile_hash(const float* c, unsigned rows, unsigned 
       fold.take(low + 2, v.z);
       fold.take(low + 3, v.w);
     }
-    fold.into(&out[tile]);
+    add(fold, &out[tile]);
   }
 }
 
-namespace {
+namespace gpuvet::kernels {
 
 constexpr unsigned kSide = 4; // a thread computes kSide x kSide elements of C
 constexpr unsigned kLaneRows = 8,
@@ -349,7 +347,7 @@ constexpr unsigned kPatchRows = kSide * kLaneRows, kPatchColumns = kSide * kLane
 __device__ __forceinline__ void eight(const unsigned short* from, int* to) {
   const uint4 v = *reinterpret_cast<const uint4*>(from);
   const unsigned pairs[4] = {v.x, v.y, v.z, v.w};
-  GPUVET_UNROLL for (unsigned i = 0; i < 4; ++i) {
+  for (unsigned i = 0; i < 4; ++i) {
     to[2 * i] = gpuvet::int_of_bf16(static_cast<unsigned short>(pairs[i] & 0xFFFF));
     to[2 * i + 1] = gpuvet::int_of_bf16(static_cast<unsigned short>(pairs[i] >> 16));
   }
@@ -359,16 +357,18 @@ __device__ __forceinline__ void golden_square(const unsigned short* a, const uns
                                               unsigned inner, int (&c)[kSide][kSide]) {
   for (unsigned k = 0; k < inner; k += 8) {
     int va[kSide][8], vb[8];
-    GPUVET_UNROLL for (unsigned r = 0; r < kSide; ++r) eight(a + Word{r} * inner + k, va[r]);
-    GPUVET_UNROLL for (unsigned s = 0; s < kSide; ++s) {
+    for (unsigned r = 0; r < kSide; ++r)
+      eight(a + Word{r} * inner + k, va[r]);
+    for (unsigned s = 0; s < kSide; ++s) {
       eight(b + Word{s} * inner + k, vb);
-      GPUVET_UNROLL for (unsigned r = 0; r < kSide; ++r)
-          GPUVET_UNROLL for (unsigned i = 0; i < 8; ++i) c[r][s] += va[r][i] * vb[i];
+      for (unsigned r = 0; r < kSide; ++r)
+        for (unsigned i = 0; i < 8; ++i)
+          c[r][s] += va[r][i] * vb[i];
     }
   }
 }
 
-} // namespace
+} // namespace gpuvet::kernels
 
 // Hashes of the tiles that `tiles` names (null: tiles 0 ... tile_count-1), into out[tile], computed
 // with integers. Operands are integers as gv_operands makes them; rows, columns and sides of a tile
@@ -393,11 +393,11 @@ extern "C" __global__ void gv_golden_tiles(const unsigned short* a, const unsign
     if (down >= tile_rows || right >= tile_columns || row >= rows || column >= columns) return;
     int c[kSide][kSide] = {};
     golden_square(a + Word{row} * inner, b + Word{column} * inner, inner, c);
-    Fold fold = {0, 0};
-    GPUVET_UNROLL for (unsigned r = 0; r < kSide; ++r) GPUVET_UNROLL for (unsigned s = 0; s < kSide;
-                                                                          ++s)
+    gpuvet::Fold fold = {0, 0};
+    for (unsigned r = 0; r < kSide; ++r)
+      for (unsigned s = 0; s < kSide; ++s)
         fold.take((row + r) * columns + column + s, gpuvet::bits_of(static_cast<float>(c[r][s])));
-    fold.into(&out[tile]);
+    add(fold, &out[tile]);
   });
 }
 

@@ -7,8 +7,6 @@
 
 #ifdef __CUDACC__
 
-#define GPUVET_UNROLL _Pragma("unroll")
-
 namespace gpuvet {
 
 __device__ __forceinline__ Word global_ns() {
@@ -64,20 +62,5 @@ __device__ __forceinline__ void store_streaming(float4* to, float4 v) {
 } // namespace gpuvet
 
 #else
-
 #include "gpu/testing/host_kernels.hpp"
-
-#define GPUVET_UNROLL
-
-namespace gpuvet {
-
-template <class T> T load_streaming(const T* from) {
-  return *from;
-}
-template <class T> void store_streaming(T* to, T value) {
-  *to = value;
-}
-
-} // namespace gpuvet
-
 #endif

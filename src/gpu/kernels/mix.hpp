@@ -68,11 +68,30 @@ GPUVET_BOTH unsigned short operand(Word index, Word seed, unsigned bound) {
   return bf16_of(static_cast<float>(value));
 }
 
+// The largest bound with which every partial sum of a product over `inner` is an integer of at most
+// 2^24, which fp32 holds exactly: then the result has the same bits in whatever order it is summed.
+GPUVET_BOTH unsigned exact_bound(unsigned inner) {
+  unsigned bound = 256; // bf16 holds integers up to 256
+  while (bound > 1 && static_cast<Word>(bound) * bound * inner > 1u << 24)
+    --bound;
+  return bound;
+}
+
 // A word of C, as a tile's hash takes it: `place` is row * columns + column. Cheap, since it stands
 // at the end of a matrix product: one multiplication to 64 bits with an odd number made from the
 // place. A single changed word always changes the sum.
 GPUVET_BOTH Word hash_word(unsigned place, unsigned bits) {
   return static_cast<Word>(bits) * ((place * 0x9E3779B1u) | 1u);
 }
+
+// What one thread has folded of a tile.
+struct Fold {
+  Word sum, mixed;
+  GPUVET_BOTH void take(unsigned place, unsigned bits) {
+    const Word word = hash_word(place, bits);
+    sum += word;
+    mixed ^= word;
+  }
+};
 
 } // namespace gpuvet

@@ -1,6 +1,6 @@
-// The CUDA words that core.cu uses, for a CPU: include this, then "gpu/kernels/core.cu", in one
-// source file. Its kernels need no other thread (no barrier, no shuffle, no shared memory), so
-// running them thread after thread gives what a GPU gives.
+// The CUDA words that core.cu uses, for a CPU: a source file that includes "gpu/kernels/core.cu"
+// without nvcc gets them with it. Its kernels need no other thread (no barrier, no shuffle, no
+// shared memory), so running them thread after thread gives what a GPU gives.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <utility>
 
-#define __global__
+#define __global__ inline
 #define __device__
 #define __forceinline__ inline
 #define __restrict__ __restrict
@@ -52,6 +52,12 @@ inline unsigned long long global_ns() {
 }
 inline unsigned multiprocessor() {
   return blockIdx.x % host_multiprocessors;
+}
+template <class T> T load_streaming(const T* from) {
+  return *from;
+}
+template <class T> void store_streaming(T* to, T value) {
+  *to = value;
 }
 
 } // namespace gpuvet

@@ -1,4 +1,4 @@
-// One test run against the fake CUDA driver.
+// Steps of `verify` run on the fake GPU, and questions to their results.
 #pragma once
 
 #include "gpu/testing/fakes.hpp"
@@ -31,6 +31,25 @@ inline StepResult run_fake_step(const std::vector<Step>& steps, std::string_view
   StepResult none;
   none.reason = "there is no such step";
   return none;
+}
+
+inline StepResult run_on_fake(const std::vector<Step>& steps, const std::string& id,
+                              const std::string& words, const StepOptions& options) {
+  return run_fake_step(steps, id, words, options);
+}
+
+inline const std::vector<double>& samples(const StepResult& result, const std::string& name) {
+  static const std::vector<double> none;
+  auto found = result.readings.find(name);
+  return found == result.readings.end() ? none : found->second.samples;
+}
+
+inline double last(const StepResult& result, const std::string& name) {
+  return samples(result, name).empty() ? -1 : samples(result, name).back();
+}
+
+inline bool says(const StepResult& result, const std::string& text) {
+  return result.reason.find(text) != std::string::npos;
 }
 
 } // namespace gpuvet

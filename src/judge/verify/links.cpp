@@ -58,7 +58,7 @@ bool judge_link(const VerifyCase& all, const VerifyTarget& target, JudgedStep& m
   const auto seen = link_seen(windows);
   const double generation = both_ends(view, "link_generation_max", "slot_generation_max");
   const double width = both_ends(view, "link_width_max", "slot_width_max");
-  if (!seen || generation == 0 || width == 0) {
+  if (!seen || generation < 1 || width < 1) {
     leave_open(made, Verdict::unknown,
                seen ? "NVML does not tell what the link can be"
                     : "NVML does not tell the link under load");
