@@ -9,6 +9,7 @@ constexpr uint64_t kGrain = 2 << 20; // of device memory: nothing smaller is map
 constexpr uint64_t kLargest = 1 << 30;
 constexpr uint64_t kReserve = 400'000'000;
 constexpr double kReserveShare = 0.02;
+constexpr double kLeastShare = 0.9;
 
 } // namespace
 
@@ -16,6 +17,11 @@ constexpr double kReserveShare = 0.02;
 uint64_t reserve_of(uint64_t free_bytes) {
   const auto share = static_cast<uint64_t>(kReserveShare * static_cast<double>(free_bytes));
   return std::min(std::max(kReserve, share), free_bytes / 2);
+}
+
+bool is_enough(const MemoryChunks& memory) {
+  return memory.bytes > 0 &&
+         static_cast<double>(memory.bytes) >= kLeastShare * static_cast<double>(memory.wanted);
 }
 
 MemoryChunks all_free_memory(Bench& bench) {

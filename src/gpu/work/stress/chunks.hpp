@@ -17,6 +17,9 @@ struct MemoryChunks {
 // What is left to others: the driver allocates for kernels and contexts while the test runs.
 uint64_t reserve_of(uint64_t free_bytes);
 
+// With less than nine tenths of what was free nothing is proved.
+bool is_enough(const MemoryChunks& memory);
+
 MemoryChunks all_free_memory(Bench& bench);
 
 } // namespace gpuvet

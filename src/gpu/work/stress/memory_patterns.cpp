@@ -18,7 +18,6 @@
 namespace gpuvet {
 namespace {
 
-constexpr double kLeastShare = 0.9; // of what was free: with less nothing is proved
 constexpr unsigned kModulo = 20;
 constexpr uint64_t kOnes = ~uint64_t{0};
 constexpr double kLongestFade_s = 60;
@@ -26,10 +25,10 @@ constexpr double kLongestFade_s = 60;
 struct MemoryTest {
   Bench& bench;
   const StepOptions& options;
-  MemoryChunks memory;
   Stream stream;
   MismatchBox found;
-  double checked = 0; // bytes, each time they were read
+  MemoryChunks memory; // last: it takes all that is left
+  double checked = 0;  // bytes, each time they were read
   double began = 0;
   unsigned blocks = 1; // that fill the GPU
   bool planted = false;
@@ -166,13 +165,12 @@ void run_rounds(MemoryTest& test) {
 void require_enough(MemoryTest& test) {
   StepTeller& tell = test.bench.tell;
   tell.reading("chunks_refused", "1", test.memory.refused);
-  const auto had = static_cast<double>(test.memory.bytes);
-  const auto wanted = static_cast<double>(test.memory.wanted);
-  if (test.memory.bytes > 0 && had >= kLeastShare * wanted) return;
+  if (is_enough(test.memory)) return;
   tell.reading("checked", "bytes", 0);
   Bench::wrong(fmt::format("the driver said that {:.2f} GB could be had, and gave {:.2f} GB: the "
                            "memory cannot be tested",
-                           wanted / 1e9, had / 1e9));
+                           static_cast<double>(test.memory.wanted) / 1e9,
+                           static_cast<double>(test.memory.bytes) / 1e9));
 }
 
 } // namespace
@@ -180,9 +178,9 @@ void require_enough(MemoryTest& test) {
 void run_memory_patterns(Bench& bench, const StepOptions& options) {
   MemoryTest test{bench,
                   options,
-                  all_free_memory(bench),
                   Stream(bench),
                   MismatchBox(bench),
+                  all_free_memory(bench),
                   0,
                   bench.tell.seconds(),
                   1,
