@@ -1,6 +1,5 @@
 // The kernels of gemm_sm90a.cu themselves, run on this CPU: 384 threads a block, barriers, copies
 // and multiplications as the manual says.
-#pragma GCC diagnostic ignored "-Wpsabi" // nobody calls these kernels across compilers
 #define gv_pipe gv_pipe_sm90a            // as other files have it too
 #define gv_gemm_shape gv_gemm_shape_sm90a
 #include "gpu/kernels/gemm_sm90a.cu"
