@@ -18,17 +18,15 @@ Severity severity(FactRow& row) {
   return Severity::blocker;
 }
 
+// In the order of Safety.
+constexpr std::array<std::string_view, 7> kSafetyNames = {
+    "safe", "changes-files", "needs-root", "restarts-service", "reboot", "hardware", "provider"};
+
 Safety safety(FactRow& row) {
-  constexpr std::array<std::string_view, 7> words = {
-      "safe", "changes-files", "needs-root", "restarts-service", "reboot", "hardware", "provider"};
-  std::string word = row.text("safety");
-  const auto* at = std::find(words.begin(), words.end(), word);
-  if (at == words.end()) {
-    row.refuse("'safety' is safe, changes-files, needs-root, restarts-service, reboot, hardware or "
-               "provider");
-    return Safety::hardware;
-  }
-  return static_cast<Safety>(at - words.begin());
+  if (auto known = safety_of(row.text("safety"))) return *known;
+  row.refuse("'safety' is safe, changes-files, needs-root, restarts-service, reboot, hardware or "
+             "provider");
+  return Safety::hardware;
 }
 
 CheckRow read_check(FactRow& row, const std::string& area) {
@@ -51,6 +49,16 @@ CheckRow read_check(FactRow& row, const std::string& area) {
 }
 
 } // namespace
+
+std::string_view safety_name(Safety safety) {
+  return kSafetyNames.at(static_cast<size_t>(safety));
+}
+
+std::optional<Safety> safety_of(std::string_view name) {
+  const auto* at = std::find(kSafetyNames.begin(), kSafetyNames.end(), name);
+  if (at == kSafetyNames.end()) return std::nullopt;
+  return static_cast<Safety>(at - kSafetyNames.begin());
+}
 
 CheckFix read_check_fix(FactRow& row) {
   CheckFix fix;

@@ -7,7 +7,9 @@
 #include "base/result.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gpuvet {
@@ -21,6 +23,10 @@ enum class Safety : uint8_t {
   hardware, // hands on the machine
   provider, // only the cloud or cluster operator can
 };
+
+// As the tables write it: "needs-root".
+std::string_view safety_name(Safety safety);
+std::optional<Safety> safety_of(std::string_view name);
 
 struct CheckFix {
   std::string check;

@@ -1,6 +1,9 @@
 #include "os/file_tree.hpp"
 
+#include <climits>
+
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -8,9 +11,12 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <memory>
+#include <optional>
+#include <string_view>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+#include <utility>
 
 namespace gpuvet {
 namespace {
@@ -73,10 +79,41 @@ Result<std::vector<std::string>> list_folder(const std::string& path) {
   return names;
 }
 
-Result<std::string> real_path(const std::string& path) {
+namespace {
+
+// Links of the kernel's own lead to places that have another name, or none.
+bool has_magic_links(const std::string& path) {
+  return !path.starts_with('/') || path.starts_with("/proc/") || path.starts_with("/dev/");
+}
+
+// What the kernel calls an open file; nullopt: it can't be told so, or not surely.
+std::optional<std::string> name_of_open(int fd) {
+  std::array<char, PATH_MAX> target{};
+  const ssize_t length =
+      readlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), target.data(), target.size());
+  if (length <= 0 || static_cast<size_t>(length) >= target.size()) return std::nullopt;
+  std::string_view text(target.data(), static_cast<size_t>(length));
+  if (!text.starts_with('/') || text.ends_with(" (deleted)")) return std::nullopt;
+  return std::string(text);
+}
+
+Result<std::string> resolved_by_steps(const std::string& path) {
   std::unique_ptr<char, void (*)(void*)> resolved(realpath(path.c_str(), nullptr), std::free);
   if (!resolved) return system_error(path);
   return std::string(resolved.get());
+}
+
+} // namespace
+
+// Three system calls instead of one for each folder on the way, and one for what is not there.
+Result<std::string> real_path(const std::string& path) {
+  if (has_magic_links(path)) return resolved_by_steps(path);
+  const int fd = open(path.c_str(), O_PATH | O_CLOEXEC);
+  if (fd < 0 && (errno == ENOENT || errno == ENOTDIR)) return system_error(path);
+  if (fd < 0) return resolved_by_steps(path);
+  auto name = name_of_open(fd);
+  close(fd);
+  return name ? std::move(*name) : resolved_by_steps(path);
 }
 
 Result<std::string> read_head(const std::string& path, size_t n) {

@@ -12,10 +12,11 @@ namespace gpuvet {
 namespace {
 
 // Variables of the environment that bear on CUDA, by their start.
-constexpr std::array<std::string_view, 27> kPrefixes = {
-    "CUDA",   "NVIDIA_", "NCCL_",  "TORCH_", "PYTORCH_", "XLA_",  "TF_",     "LD_",      "NV",
-    "PYTHON", "VIRTUAL", "CONDA_", "SLURM_", "KUBERN",   "JAX_",  "TRITON_", "CMAKE",    "OMPI_",
-    "UCX_",   "DCGM_",   "CUDNN_", "CUBLAS", "GPU_",     "ROCR_", "NSIGHT_", "COMPUTE_", "OPENCL_"};
+constexpr std::array<std::string_view, 28> kPrefixes = {
+    "CUDA",   "NVIDIA_", "NCCL_",  "TORCH_",  "PYTORCH_", "XLA_",    "TF_",
+    "LD_",    "NV",      "PYTHON", "VIRTUAL", "CONDA_",   "SLURM_",  "KUBERN",
+    "JAX_",   "TRITON_", "CMAKE",  "OMPI_",   "UCX_",     "DCGM_",   "CUDNN_",
+    "CUBLAS", "GPU_",    "ROCR_",  "NSIGHT_", "COMPUTE_", "OPENCL_", "SUDO_UID"};
 
 bool bears_on_cuda(std::string_view name) {
   if (name == "PATH" || name == "CC" || name == "CXX" || name == "USER_SITE") return true;

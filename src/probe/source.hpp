@@ -73,8 +73,8 @@ struct Source {
   std::function<Result<PackageCode>(const std::string& path)> gpu_code;
   // What a kernel module file (.ko, .ko.xz, .ko.zst, .ko.gz) says of itself.
   std::function<Result<ModuleInfo>(const std::string& path)> module_info;
-  // The first of `words` that stands in a file, and the printable text after it (64 bytes at most):
-  // version strings of libraries and compilers.
+  // The first place in a file, outside of a program's machine code, where `word` stands, and the
+  // printable text after it (64 bytes at most): version strings of libraries and compilers.
   std::function<Result<std::string>(const std::string& path, const std::string& word)> text_after;
 
   // Variables of this process.

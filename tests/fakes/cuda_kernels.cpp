@@ -119,6 +119,7 @@ const std::map<std::string, Kernel>& kernels() {
       {"gv_compare_hashes", kernel(gv_compare_hashes)},
       {"gv_gemm", product("gv_gemm", false)},
       {"gv_gemm_tma", product("gv_gemm_tma", true)},
+      {"gv_gemm_tma2", product("gv_gemm_tma2", true)},
       {"gv_pipe", pipe()},
   };
   return all;

@@ -20,9 +20,6 @@ T word_of(FactRow& row, const char* key, const std::array<std::string_view, N>& 
 
 constexpr std::array<std::string_view, 6> kKinds = {"device",  "pool", "budget",
                                                     "startup", "bare", "disguised"};
-constexpr std::array<std::string_view, 7> kSafety = {
-    "safe", "changes-files", "needs-root", "restarts-service", "reboot", "hardware", "provider"};
-
 void read_templates(FactFile& file, OomTables& tables) {
   for (const PackedRow& packed : file.rows("template")) {
     FactRow row(file, packed);
@@ -167,7 +164,10 @@ void read_causes(FactFile& file, OomTables& tables) {
       made.command = step;
     }
     if (made.command.empty()) row.refuse("a fix needs a command or a step");
-    made.safety = word_of<Safety>(row, "safety", kSafety);
+    if (auto safety = safety_of(row.text("safety")))
+      made.safety = *safety;
+    else
+      row.refuse("'safety' is none of the words that the file's head lists");
     made.frameworks = row.list("frameworks");
     made.unless = row.list("unless");
     auto is = [&](const OomCause& cause) { return cause.id == made.cause; };

@@ -1,7 +1,9 @@
 #include "formats/object/elf_dynamic.hpp"
 
 #include "formats/object/elf.hpp"
+#include "formats/object/elf_symbols.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -192,6 +194,11 @@ Result<ElfFacts> parse_elf_facts(Bytes file) {
     if (auto read = read_dynamic(file, segments, table, facts); !read)
       return tl::unexpected(read.error());
   }
+  const bool of_runtime =
+      std::any_of(facts.needed.begin(), facts.needed.end(),
+                  [](const std::string& name) { return name.starts_with("libcudart.so"); });
+  if (of_runtime)
+    if (auto found = imports(file, "cudaGetDriverEntryPoint")) facts.unversioned_entry = *found;
   if (facts.soname.starts_with("libcuda.so"))
     facts.forward_compatibility = compatibility_note(*header, file);
   return facts;

@@ -59,7 +59,15 @@ bool is_gpu_symbol(std::string_view name) {
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-Result<GpuSymbols> parse_gpu_symbols(Bytes file) {
+namespace {
+
+struct SymbolTable {
+  Bytes symbols, names;
+  bool is64 = true;
+  uint64_t count = 0;
+};
+
+Result<SymbolTable> dynamic_symbols(Bytes file) {
   auto header = parse_elf_header(file);
   if (!header) return tl::unexpected(header.error());
   auto sections = parse_sections(*header, file);
@@ -73,18 +81,42 @@ Result<GpuSymbols> parse_gpu_symbols(Bytes file) {
   const ElfSection& names_section = (*sections)[table->link];
   auto names = file.slice(names_section.offset, names_section.size);
   if (!symbols || !names) return fail("the table of dynamic symbols lies outside the file");
+  const uint64_t entry = header->is64 ? 24 : 16;
+  return SymbolTable{*symbols, *names, header->is64,
+                     std::min(symbols->size() / entry, kMaxSymbols)};
+}
 
+Symbol symbol_of(const SymbolTable& table, uint64_t index) {
+  return symbol_at(table.symbols, index * (table.is64 ? 24 : 16), table.is64);
+}
+
+} // namespace
+
+Result<GpuSymbols> parse_gpu_symbols(Bytes file) {
+  auto table = dynamic_symbols(file);
+  if (!table) return tl::unexpected(table.error());
   GpuSymbols kept;
-  uint64_t entry = header->is64 ? 24 : 16;
-  uint64_t count = std::min(symbols->size() / entry, kMaxSymbols);
-  for (uint64_t i = 0; i < count && kept.imports.size() + kept.exports.size() < kMostKept; ++i) {
-    Symbol symbol = symbol_at(*symbols, i * entry, header->is64);
-    auto name = names->clamp(symbol.name, kLongestName).c_string(0);
+  for (uint64_t i = 0; i < table->count && kept.imports.size() + kept.exports.size() < kMostKept;
+       ++i) {
+    Symbol symbol = symbol_of(*table, i);
+    auto name = table->names.clamp(symbol.name, kLongestName).c_string(0);
     if (name && is_gpu_symbol(*name)) keep(symbol, *name, kept);
   }
   sort_unique(kept.imports);
   sort_unique(kept.exports);
   return kept;
+}
+
+Result<bool> imports(Bytes file, std::string_view name) {
+  auto table = dynamic_symbols(file);
+  if (!table) return tl::unexpected(table.error());
+  for (uint64_t i = 0; i < table->count; ++i) {
+    const Symbol symbol = symbol_of(*table, i);
+    if (symbol.section != 0) continue;
+    const Bytes text = table->names.clamp(symbol.name, name.size() + 1);
+    if (auto its = text.c_string(0); its && *its == name) return true;
+  }
+  return false;
 }
 
 } // namespace gpuvet

@@ -16,4 +16,7 @@ bool is_gpu_symbol(std::string_view name);
 // The whole file. Errors: not an ELF file, no section table, no dynamic symbols.
 Result<GpuSymbols> parse_gpu_symbols(Bytes file);
 
+// Does the file import this function? Only names of imports are looked at. Errors as above.
+Result<bool> imports(Bytes file, std::string_view name);
+
 } // namespace gpuvet

@@ -27,6 +27,10 @@ TEST(GpuSymbols, AreReadFromTheDynamicTable) {
   ASSERT_TRUE(symbols) << symbols.error().what;
   EXPECT_EQ(symbols->imports, (std::vector<std::string>{"__nvJitLinkComplete_12_4", "cudaMalloc"}));
   EXPECT_EQ(symbols->exports, (std::vector<std::string>{"cusparseCreate"}));
+  EXPECT_TRUE(*imports(Bytes(file), "cudaMalloc"));
+  for (const char* name : {"cudaMallo", "cudaMallocManaged", "cusparseCreate"})
+    EXPECT_FALSE(*imports(Bytes(file), name)) << name;
+  EXPECT_FALSE(imports(Bytes(std::string_view("text")), "cudaMalloc"));
   for (size_t size = 0; size < file.size(); size += 5)
     (void)parse_gpu_symbols(Bytes(std::string_view(file).substr(0, size)));
   EXPECT_FALSE(parse_gpu_symbols(Bytes(std::string_view("text"))));

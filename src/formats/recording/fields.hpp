@@ -41,6 +41,7 @@ template <class F> void fields(F& f, Is<ElfFacts> auto& v) {
   f("version_defs", v.version_defs);
   f("forward_compatibility", v.forward_compatibility);
   f("size", v.size);
+  f("unversioned_entry", v.unversioned_entry);
 }
 
 template <class F> void fields(F& f, Is<PackageCode> auto& v) {

@@ -46,6 +46,10 @@ void forgets_to_open(Bench& bench, const StepOptions&) {
   Stream stream(bench);
   Gate gate(bench);
   gate.hold(stream);
+  gate.open();
+  bench.call(bench.cuda.cuStreamSynchronize, CudaStream{stream});
+  bench.tell.word("opened", "once");
+  gate.hold(stream);
   bench.call(bench.cuda.cuStreamSynchronize, CudaStream{stream});
 }
 
@@ -54,6 +58,7 @@ TEST(Pieces, AGateHolds) {
     StepResult result = run(forgets_to_open, words, 0.3);
     EXPECT_EQ(result.state, StepState::hung) << words;
     EXPECT_EQ(result.call, "cuStreamSynchronize");
+    EXPECT_EQ(result.words.count("opened"), 1u);
   }
 }
 

@@ -208,6 +208,20 @@ TEST(Runner, AGpuThatCannotBeUsedIsGivenUpAfterTwo) {
   }
 }
 
+TEST(Runner, OnlyFailuresInARowGiveAGpuUp) {
+  RunnerOptions options = fake_runner();
+  std::vector<const char*> next = {"", "init=100", "", ""}; // after each step, for the next child
+  size_t at = 0;
+  options.finished = [&](const StepResult&) {
+    setenv("GPUVET_FAKE_CUDA", next[std::min(at++, next.size() - 1)], 1);
+  };
+  auto results = run({&kMeasures, &kIsWrong, &kMeasures, &kMeasures}, "init=100", options);
+  EXPECT_EQ(results[0].state, StepState::failed);
+  EXPECT_EQ(results[1].reason, "3 words differ"); // it got a context
+  EXPECT_EQ(results[2].code, 100);
+  EXPECT_EQ(results[3].state, StepState::done) << results[3].reason;
+}
+
 TEST(Runner, ADriverThatHangsWhileStartingIsNotWaitedForByEachStep) {
   RunnerOptions options = fake_runner();
   options.start_deadline_s = 0.3;

@@ -23,7 +23,7 @@ struct Survey {
   std::vector<VerifiedGpu> gpus; // in CUDA's order; `before` is filled
 };
 
-// Takes about a second: so long it looks whether somebody else uses a GPU.
+// Takes 0.6 s at least: so long it looks whether somebody else uses a GPU.
 Survey survey_gpus(const SurveyOptions& options = {});
 
 // Reads the counters again, into `after`.

@@ -11,8 +11,11 @@
 namespace gpuvet {
 namespace {
 
-// Memory that an idle GPU holds for itself, ECC and MIG included; seen up to about 1 GB.
-constexpr uint64_t kOwnMemory = 2ULL << 30U; // bytes
+// Less is hardly missed, and may be what the driver keeps for an open GPU.
+constexpr uint64_t kMissed = 1ULL << 30U; // bytes
+// Memory that an idle GPU holds for itself (firmware, ECC), where NVML does not tell it apart; seen
+// up to about 1 GB.
+constexpr uint64_t kOwnMemory = 1ULL << 30U; // bytes
 constexpr double kOften = 60;                // seconds between calls of nvidia-smi
 constexpr uint64_t kMostPower = 35;          // percent of the limit, above which a GPU works
 constexpr uint32_t kBusy = 95;               // percent
@@ -52,6 +55,24 @@ std::vector<const GpuProcess*> holders(const Machine& machine, const NvmlGpu& gp
   return found;
 }
 
+// Memory that programs have allocated; nullopt: not told, or too little to matter. `used` of
+// nvmlDeviceGetMemoryInfo holds what is reserved for the driver and firmware too; that of its
+// second version, which tells `reserved`, does not (nvml.h, nvmlMemory_t and nvmlMemory_v2_t).
+std::optional<uint64_t> allocated(const NvmlGpu& gpu) {
+  if (!gpu.memory_used) return std::nullopt;
+  const bool apart = gpu.memory_reserved.value.has_value();
+  if (*gpu.memory_used < (apart ? kMissed : kMissed + kOwnMemory)) return std::nullopt;
+  return *gpu.memory_used;
+}
+
+std::string memory_evidence(const NvmlGpu& gpu, uint64_t used) {
+  return gpu.memory_reserved
+             ? fmt::format("nvmlDeviceGetMemoryInfo_v2(GPU {}): {} used, {} reserved apart from it",
+                           gpu.index, human_bytes(used), human_bytes(*gpu.memory_reserved))
+             : fmt::format("nvmlDeviceGetMemoryInfo(GPU {}): {} used, the driver's own part in it",
+                           gpu.index, human_bytes(used));
+}
+
 Outcome memory_without_process(const Machine& machine, const Facts&) {
   if (auto none = no_nvml(machine)) return *none;
   bool told = false;
@@ -59,16 +80,14 @@ Outcome memory_without_process(const Machine& machine, const Facts&) {
     if (gpu.error != 0 || !gpu.memory_used || !gpu.processes) continue;
     if (gpu.mig && *gpu.mig) continue; // instances have processes of their own
     told = true;
-    uint64_t used = *gpu.memory_used;
-    if (gpu.memory_reserved) used -= std::min(used, *gpu.memory_reserved);
-    if (used < kOwnMemory || !(*gpu.processes).empty() || !holders(machine, gpu).empty()) continue;
+    const std::optional<uint64_t> used = allocated(gpu);
+    if (!used || !(*gpu.processes).empty() || !holders(machine, gpu).empty()) continue;
     std::vector<std::string> evidence = {
-        fmt::format("nvmlDeviceGetMemoryInfo(GPU {}): {} used", gpu.index,
-                    human_bytes(*gpu.memory_used)),
+        memory_evidence(gpu, *used),
         fmt::format("nvmlDeviceGetComputeRunningProcesses(GPU {}): none", gpu.index)};
     Outcome outcome =
         fires(evidence, {{"gpu", name_of_gpu(gpu)},
-                         {"used", human_bytes(used)},
+                         {"used", human_bytes(*used)},
                          {"index", fmt::format("{}", gpu.index)},
                          {"minor", fmt::format("{}", gpu.minor ? *gpu.minor : gpu.index)}});
     bool other_namespace = in_container(machine) || (machine.surroundings.own_pid_namespace &&
@@ -113,12 +132,11 @@ Outcome memory_unknown(const Machine& machine, const Facts&) {
 // Memory that is taken on a GPU which nobody else uses; empty: none.
 std::string held_memory(const Machine& machine, const GpuProcess& process) {
   for (const NvmlGpu& gpu : machine.nvml.gpus) {
-    if (!gpu.memory_used || *gpu.memory_used < kOwnMemory || !gpu.minor || !gpu.processes) continue;
+    const std::optional<uint64_t> used = allocated(gpu);
+    if (!used || !gpu.minor || !gpu.processes) continue;
     std::string node = fmt::format("/dev/nvidia{}", *gpu.minor);
     bool its = std::find(process.nodes.begin(), process.nodes.end(), node) != process.nodes.end();
-    if (its && (*gpu.processes).empty())
-      return fmt::format("nvmlDeviceGetMemoryInfo(GPU {}): {} used, no process listed", gpu.index,
-                         human_bytes(*gpu.memory_used));
+    if (its && (*gpu.processes).empty()) return memory_evidence(gpu, *used) + "; no process listed";
   }
   return {};
 }

@@ -39,6 +39,31 @@ TEST(Processes, MemoryThatNobodyHolds) {
   EXPECT_TRUE(is_none("gpu-memory-without-process", no_gpu()));
 }
 
+// nvmlMemory_v2_t tells what is reserved apart from `used`: nothing is to be taken off it.
+TEST(Processes, ReservedMemoryIsNotPartOfWhatTheSecondVersionCallsUsed) {
+  Machine machine = as_root(healthy_h100());
+  NvmlGpu& gpu = machine.nvml.gpus[2];
+  gpu.memory_reserved.value = 1ULL << 30U;
+  gpu.memory_used.value = 64ULL << 10U; // an idle GPU
+  EXPECT_TRUE(is_ok("gpu-memory-without-process", machine));
+  gpu.memory_used.value = 1ULL << 30U;
+  EXPECT_TRUE(fires("gpu-memory-without-process", machine));
+  EXPECT_EQ(ask("gpu-memory-without-process", machine).fields["used"], "1.07 GB");
+  gpu.memory_used.value = (1ULL << 30U) - 1;
+  EXPECT_TRUE(is_ok("gpu-memory-without-process", machine));
+}
+
+// nvmlMemory_t: "sum of reserved and allocated", so an idle GPU's own part is in it.
+TEST(Processes, ReservedMemoryIsPartOfWhatTheFirstVersionCallsUsed) {
+  Machine machine = as_root(healthy_h100());
+  NvmlGpu& gpu = machine.nvml.gpus[2];
+  gpu.memory_reserved = {};
+  gpu.memory_used.value = 1ULL << 30U; // an idle GPU
+  EXPECT_TRUE(is_ok("gpu-memory-without-process", machine));
+  gpu.memory_used.value = 2ULL << 30U;
+  EXPECT_TRUE(fires("gpu-memory-without-process", machine));
+}
+
 TEST(Processes, MemoryOfOneProcessIsNotTold) {
   Machine machine = healthy_h100();
   EXPECT_TRUE(is_ok("process-memory-unknown", machine));

@@ -29,10 +29,12 @@ CheckList python_checks();         // software/python.cpp: frameworks against th
 CheckList python_pair_checks();    // software/python_pairs.cpp: packages against each other
 CheckList code_checks();           // software/code.cpp: GPU code of packages against GPU and driver
 CheckList environment_checks();    // environment/cuda_variables.cpp: and start-up files
+CheckList passed_on_checks();      // environment/passed_on.cpp: sudo, services
 CheckList framework_variable_checks(); // environment/framework_variables.cpp
 CheckList container_checks();          // container/given.cpp: what a container was given
 CheckList container_image_checks();    // container/inside.cpp: its image, its limits
 CheckList container_host_checks();     // container/host.cpp: runtimes and their configuration
+CheckList cdi_checks();                // container/cdi.cpp: CDI specifications
 CheckList cluster_checks();            // cluster.cpp: Kubernetes, Slurm
 CheckList platform_checks();           // platform.cpp: WSL, Jetson
 CheckList cloud_checks();              // clouds.cpp: instance types, virtual GPUs

@@ -2,6 +2,7 @@
 
 #include "judge/checks/subjects.hpp"
 #include "judge/doctor/log_checks.hpp"
+#include "judge/rules/words.hpp"
 
 #include <algorithm>
 #include <unordered_map>
@@ -41,24 +42,6 @@ std::string_view package_tag(PackageSystem system) {
   return "";
 }
 
-std::string_view container_tag(ContainerKind kind) {
-  switch (kind) {
-  case ContainerKind::docker:
-  case ContainerKind::wsl_docker:
-    return "docker";
-  case ContainerKind::podman:
-    return "podman";
-  case ContainerKind::kubernetes:
-    return "kubernetes";
-  case ContainerKind::singularity:
-    return "singularity";
-  case ContainerKind::lxc:
-    return "lxc";
-  default:
-    return "other-container";
-  }
-}
-
 // The words that a fix's `on` may name and that are true here.
 std::set<std::string> tags_of(const Machine& machine) {
   std::set<std::string> tags;
@@ -68,7 +51,10 @@ std::set<std::string> tags_of(const Machine& machine) {
   const Surroundings& around = machine.surroundings;
   bool in_container = around.container && *around.container != ContainerKind::none;
   tags.insert(in_container ? "container" : "host");
-  if (in_container) tags.emplace(container_tag(*around.container));
+  if (in_container) {
+    const std::string_view word = container_word(*around.container);
+    tags.emplace(word.empty() ? "other-container" : word);
+  }
   if (around.wsl) tags.insert("wsl");
   if (around.jetson) tags.insert("jetson");
   return tags;
@@ -187,26 +173,6 @@ std::string severity_name(Severity severity) {
     break;
   }
   return "blocker";
-}
-
-std::string safety_name(Safety safety) {
-  switch (safety) {
-  case Safety::safe:
-    return "safe";
-  case Safety::changes_files:
-    return "changes-files";
-  case Safety::needs_root:
-    return "needs-root";
-  case Safety::restarts_service:
-    return "restarts-service";
-  case Safety::reboot:
-    return "reboot";
-  case Safety::hardware:
-    return "hardware";
-  case Safety::provider:
-    break;
-  }
-  return "provider";
 }
 
 std::string fill_in(const std::string& text, const std::map<std::string, std::string>& fields) {

@@ -63,7 +63,6 @@ std::string fill_in(const std::string& text, const std::map<std::string, std::st
 std::vector<const PciFunction*> pci_gpus(const Machine& machine);
 
 std::string severity_name(Severity severity); // "blocker"
-std::string safety_name(Safety safety);       // "needs-root"
 State state_of(Severity severity);
 
 } // namespace gpuvet

@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "judge/rules/words.hpp"
 
 #include <fmt/core.h>
 
@@ -53,24 +54,6 @@ State verdict_state(Verdict verdict) {
   return State::unknown;
 }
 
-std::string safety_remark(Safety safety) {
-  switch (safety) {
-  case Safety::reboot:
-    return "  (reboots)";
-  case Safety::restarts_service:
-    return "  (ends programs that use the GPU)";
-  case Safety::provider:
-    return "  (the provider's task)";
-  case Safety::hardware:
-    return "  (hands on the machine)";
-  case Safety::safe:
-  case Safety::changes_files:
-  case Safety::needs_root:
-    break;
-  }
-  return "";
-}
-
 Finding finding_of(const CheckResult& check, bool verbose) {
   Finding finding;
   finding.id = check.row->id;
@@ -89,7 +72,7 @@ Finding finding_of(const CheckResult& check, bool verbose) {
     finding.cause += " Likely, not certain: " + check.outcome.missing;
   if (!check.row->note.empty()) finding.cause += " Note: " + check.row->note;
   for (const Fix& fix : check.fixes)
-    finding.fixes.push_back(fix.text + safety_remark(fix.safety));
+    finding.fixes.push_back(fix.text + std::string(safety_remark(fix.safety)));
   return finding;
 }
 

@@ -25,7 +25,7 @@ bool names_fact(std::string_view text) {
 }
 
 std::string fix_text(const CheckFix& fix) {
-  std::string text = readable_text(fix.command) + "  (" + safety_name(fix.safety);
+  std::string text = readable_text(fix.command) + "  (" + std::string(safety_name(fix.safety));
   return text + (fix.on.empty() ? ")" : "; on " + joined(fix.on) + ")");
 }
 

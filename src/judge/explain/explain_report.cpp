@@ -1,6 +1,7 @@
 #include "judge/explain/explain_report.hpp"
 
 #include "base/text.hpp"
+#include "judge/rules/words.hpp"
 
 #include <fmt/core.h>
 
@@ -11,24 +12,6 @@ namespace {
 
 constexpr size_t kEvidenceShown = 6;
 constexpr size_t kShownLine = 400; // bytes
-
-std::string safety_remark(Safety safety) {
-  switch (safety) {
-  case Safety::reboot:
-    return "  (reboots)";
-  case Safety::restarts_service:
-    return "  (restarts a service or ends programs)";
-  case Safety::provider:
-    return "  (the operator of the machine)";
-  case Safety::hardware:
-    return "  (hands on the machine)";
-  case Safety::safe:
-  case Safety::changes_files:
-  case Safety::needs_root:
-    break;
-  }
-  return "";
-}
 
 // With a capital, unless it begins with a name: "nvcc", "libcudnn.so.8", "cuBLAS".
 std::string sentence(std::string text) {
@@ -80,7 +63,7 @@ Finding finding_of(const PossibleCause& cause, const std::string& rank, bool all
   finding.cause = cause.why;
   if (!cause.row->note.empty()) finding.cause += " Note: " + cause.row->note;
   for (const Fix& fix : cause.fixes)
-    finding.fixes.push_back(fix.text + safety_remark(fix.safety));
+    finding.fixes.push_back(fix.text + std::string(safety_remark(fix.safety)));
   return finding;
 }
 

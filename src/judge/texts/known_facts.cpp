@@ -1,11 +1,11 @@
 #include "judge/texts/known_facts.hpp"
 
 #include "base/text.hpp"
+#include "judge/rules/words.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 
 namespace gpuvet {
 namespace {
@@ -156,27 +156,6 @@ void add_software(const Machine& machine, Known& facts) {
         machine.container_host.docker_config_file);
 }
 
-std::string container_name(ContainerKind kind) {
-  switch (kind) {
-  case ContainerKind::docker:
-  case ContainerKind::wsl_docker:
-    return "docker";
-  case ContainerKind::podman:
-    return "podman";
-  case ContainerKind::kubernetes:
-    return "kubernetes";
-  case ContainerKind::singularity:
-    return "apptainer";
-  case ContainerKind::none:
-  case ContainerKind::lxc:
-  case ContainerKind::nspawn:
-  case ContainerKind::gvisor:
-  case ContainerKind::other:
-    break;
-  }
-  return {};
-}
-
 void add_place(const Machine& machine, Known& facts) {
   add(facts, "os.name", machine.distribution.id);
   if (machine.distribution.id)
@@ -188,7 +167,8 @@ void add_place(const Machine& machine, Known& facts) {
   add(facts, "wsl", yes(around.wsl), machine.system.kernel_release.source);
   add(facts, "jetson", yes(around.jetson), "/etc/nv_tegra_release");
   if (around.container)
-    add(facts, "container", container_name(*around.container), around.container.source);
+    add(facts, "container", std::string(container_word(*around.container)),
+        around.container.source);
   if (around.cloud && *around.cloud != "none") add(facts, "cloud", around.cloud);
   if (around.shm_bytes) add(facts, "shm.bytes", fmt::format("{}", *around.shm_bytes), "/dev/shm");
   if (auto memlock = machine.system.memlock_bytes)

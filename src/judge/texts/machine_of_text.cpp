@@ -1,6 +1,7 @@
 #include "judge/texts/machine_of_text.hpp"
 
 #include "base/text.hpp"
+#include "judge/rules/words.hpp"
 #include "judge/texts/facts_in_text.hpp"
 
 #include <fmt/core.h>
@@ -95,14 +96,8 @@ void add_surroundings(const std::vector<KnownFact>& facts, Machine& machine) {
   Surroundings& around = machine.surroundings;
   Observed<std::string> container = the_one(facts, "container");
   not_told(around.container);
-  static constexpr std::array<std::pair<std::string_view, ContainerKind>, 4> kKinds = {
-      {{"docker", ContainerKind::docker},
-       {"podman", ContainerKind::podman},
-       {"kubernetes", ContainerKind::kubernetes},
-       {"apptainer", ContainerKind::singularity}}};
   if (container)
-    for (const auto& [name, kind] : kKinds)
-      if (*container == name) around.container = known(kind, container.source);
+    if (auto kind = container_kind(*container)) around.container = known(*kind, container.source);
   around.wsl = yes_no(the_one(facts, "wsl")).value_or(false);
   around.jetson = yes_no(the_one(facts, "jetson")).value_or(false);
   around.jetson_release = the_one(facts, "jetson.release").value.value_or("");

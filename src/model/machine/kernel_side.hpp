@@ -141,7 +141,11 @@ struct KernelSide {
   std::string lockdown;                    // "none", "integrity"
   std::vector<std::string> modprobe_lines; // "file:line: text" that name nvidia, nouveau, nova
   Observed<std::string> command_line;      // /proc/cmdline
-  Observed<bool> iommu;                    // /sys/class/iommu has entries
+  // Areas that the kernel keeps for contiguous buffers (CMA), and free pages of that kind. Pages of
+  // this kind can't be pinned for devices; more of them than the areas hold is somebody else's
+  // doing.
+  Observed<uint64_t> cma_bytes, cma_free_bytes; // of /proc/meminfo; 0: the kernel has none
+  Observed<bool> iommu;                         // /sys/class/iommu has entries
   KernelLog log;
   std::vector<XidEvent> xids;
   std::optional<uint64_t> suspends;          // resumes since boot, from the log

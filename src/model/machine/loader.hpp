@@ -33,6 +33,10 @@ struct ElfFacts {
   std::vector<std::string> version_defs;
   std::string forward_compatibility; // text of note .note.cuda.fwd_compatibility; empty: none
   uint64_t size = 0;                 // of the file, bytes
+  // Of a file that needs libcudart: does it import cudaGetDriverEntryPoint, which asks the driver
+  // for functions of the runtime's own version? nullopt: it needs no libcudart, or its symbols
+  // weren't read.
+  std::optional<bool> unversioned_entry;
 };
 
 enum class FoundBy : uint8_t {

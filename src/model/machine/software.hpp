@@ -159,8 +159,13 @@ struct PythonEnv {
     std::vector<std::string>
         undefined; // torch symbols that no library of the environment has (some)
     std::vector<std::string> missing_needed; // sonames that resolve nowhere
+    std::vector<std::string> elsewhere;      // files of these names off the search path (some)
+    std::vector<std::string> lost_run_paths; // folders that its run path names in full, not there
   };
   std::vector<Extension> extensions;
+  // Files of its packages that ask the driver for functions of the runtime's own version
+  // (ElfFacts::unversioned_entry). nullopt: no file that uses the CUDA runtime was read.
+  std::optional<std::vector<std::string>> unversioned_entry;
   std::map<std::string, std::string> settings; // PYTHONPATH, PYTHONNOUSERSITE, CONDA_PREFIX
   struct Import {
     std::string package;

@@ -84,6 +84,26 @@ void find_suspend_units(const Source& source, KernelSide& side) {
       enabled("nvidia-suspend.service") && enabled("nvidia-resume.service");
 }
 
+// "CmaFree:         9702400 kB"; kB are KiB there (proc_meminfo(5)).
+Observed<uint64_t> bytes_of(const std::vector<std::string>& meminfo, std::string_view name) {
+  const std::string file = "/proc/meminfo";
+  if (meminfo.empty()) return unknown<uint64_t>(file + " could not be read");
+  for (const std::string& line : meminfo) {
+    if (!line.starts_with(name)) continue;
+    std::vector<std::string> words = words_of(line.substr(name.size()));
+    auto number = words.empty() ? std::nullopt : decimal_number(words[0]);
+    if (number && *number <= (UINT64_MAX >> 10U)) return known(*number << 10U, file);
+    return unknown<uint64_t>(file + " has no number after " + std::string(name));
+  }
+  return known<uint64_t>(0, file);
+}
+
+void find_contiguous_memory(const Source& source, KernelSide& side) {
+  std::vector<std::string> meminfo = lines(source, "/proc/meminfo");
+  side.cma_bytes = bytes_of(meminfo, "CmaTotal:");
+  side.cma_free_bytes = bytes_of(meminfo, "CmaFree:");
+}
+
 // The first word of `text` that starts with a digit, without a comma behind it.
 std::string version_in(std::string_view text) {
   for (std::string word : words_of(text)) {
@@ -127,6 +147,7 @@ void probe_boot(const Source& source, KernelSide& side) {
   std::string compiler = version ? compiler_of(*version) : "";
   side.kernel_compiler = compiler.empty() ? unknown<std::string>("/proc/version does not tell it")
                                           : known(compiler, "/proc/version");
+  find_contiguous_memory(source, side);
   find_iommu(source, side);
   find_selinux(source, side);
   find_modprobe_program(source, side);

@@ -335,6 +335,20 @@ TEST(KernelBoot, CompilerLockdownAndCommandLine) {
   EXPECT_EQ(*side.selinux_enforcing, true);
 }
 
+TEST(KernelBoot, MemoryKeptForContiguousBuffers) {
+  const std::string file = "/proc/meminfo";
+  RecordedMachine machine;
+  EXPECT_FALSE(probe(machine).cma_free_bytes);
+  machine.text(file, "MemTotal: 125000000 kB\nCmaTotal: 32768 kB\nCmaFree: 9753600 kB\n");
+  EXPECT_EQ(*probe(machine).cma_bytes, 32768ULL * 1024);
+  EXPECT_EQ(*probe(machine).cma_free_bytes, 9753600ULL * 1024);
+  machine.text(file, "MemTotal: 125000000 kB\n"); // a kernel without such areas
+  EXPECT_EQ(*probe(machine).cma_free_bytes, 0U);
+  machine.text(file, "CmaTotal: 99999999999999999999 kB\nCmaFree:\n");
+  EXPECT_FALSE(probe(machine).cma_bytes);
+  EXPECT_FALSE(probe(machine).cma_free_bytes);
+}
+
 TEST(KernelSettings, EtcHidesFilesOfTheSameName) {
   RecordedMachine machine;
   machine.text("/etc/modprobe.d/nvidia.conf", "# options nvidia x=1\n\noptions nvidia y=2\n");

@@ -10,7 +10,7 @@ namespace {
 const std::string kDmi = "/sys/class/dmi/id/";
 
 struct Dmi { // what the firmware says of the machine
-  std::string vendor, product, version, bios, asset;
+  std::string vendor, product, version, bios, asset, board;
   bool is_known = false;
 };
 
@@ -64,6 +64,7 @@ Dmi dmi_of(const Source& source) {
   dmi.version = first_line(source, kDmi + "product_version");
   dmi.bios = first_line(source, kDmi + "bios_vendor");
   dmi.asset = first_line(source, kDmi + "chassis_asset_tag");
+  dmi.board = first_line(source, kDmi + "board_asset_tag");
   dmi.is_known = !dmi.vendor.empty() || !dmi.product.empty();
   return dmi;
 }
@@ -99,9 +100,17 @@ void find_hypervisor(const Source& source, const Dmi& dmi, Surroundings& around)
     around.hypervisor = unknown<std::string>(kDmi + " is not readable here");
 }
 
+// EC2's Nitro machines have their instance's id there: "i-0af01c0123456789a" (EC2 user guide,
+// "Detect whether a host is an EC2 instance").
+bool is_ec2_instance(std::string_view board) {
+  return board.starts_with("i-") && (board.size() == 10 || board.size() == 19) &&
+         board.find_first_not_of("0123456789abcdef", 2) == std::string_view::npos;
+}
+
 void find_cloud(const Source& source, const Dmi& dmi, Surroundings& around) {
   const std::string told_by_cloud_init = "/run/cloud-init/cloud-id";
   std::string cloud = first_match(dmi, kClouds);
+  if (cloud.empty() && is_ec2_instance(dmi.board)) cloud = "aws";
   std::string id = first_line(source, told_by_cloud_init);
   if (id == "gce") id = "gcp";
   bool id_names_one = !id.empty() && id != "nocloud" && id != "none" && id != "configdrive";
@@ -111,8 +120,10 @@ void find_cloud(const Source& source, const Dmi& dmi, Surroundings& around) {
     around.cloud = known(id, told_by_cloud_init);
   else if (dmi.is_known)
     around.cloud = known(std::string("none"), kDmi + " names no cloud");
+  else if (ToldCloud told = cloud_by_devices(source); !told.cloud.empty())
+    around.cloud = known(told.cloud, told.by);
   else
-    around.cloud = unknown<std::string>(kDmi + " is not readable here");
+    around.cloud = unknown<std::string>(kDmi + " is not readable here, and no device tells");
   // "p4d.24xlarge"; other clouds tell the type over the network only.
   if (cloud == "aws" && holds_word(dmi.product, ".")) around.instance_type = dmi.product;
 }

@@ -25,6 +25,11 @@ void probe_network(const Source& source, const Environment& environment, Network
 void probe_periodic(const Source& source, std::vector<PeriodicJob>& jobs);
 void probe_fabric_manager(const Source& source, FabricManager& manager);
 
+struct ToldCloud {
+  std::string cloud, by; // "aws", and what tells it; empty: nothing does
+};
+ToldCloud cloud_by_devices(const Source& source);
+
 // The value of a variable; empty: not set.
 std::string variable(const Environment& environment, const std::string& name);
 

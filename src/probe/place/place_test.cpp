@@ -138,6 +138,39 @@ TEST(PlaceMachine, GuestsWithoutDmiHaveTheirClock) {
   EXPECT_EQ(*around(machine).cloud, "gcp");
 }
 
+TEST(PlaceMachine, AnEc2InstanceHasItsIdOnTheBoard) {
+  RecordedMachine machine = running();
+  const std::string board = "/sys/class/dmi/id/board_asset_tag";
+  machine.text(board, "i-0af01c0123456789a\n");
+  EXPECT_EQ(*around(machine).cloud, "aws");
+  for (const char* other : {"i-7", "i-0af01c012345678xa", "Not Specified"}) {
+    machine.text(board, other);
+    EXPECT_FALSE(around(machine).cloud) << other;
+  }
+}
+
+// A pod whose firmware tables are hidden still sees the machine's PCI devices.
+TEST(PlaceMachine, CloudsByTheirDevices) {
+  struct Case {
+    const char *vendor, *device, *cloud; // null: none
+  };
+  for (const Case& c : {Case{"0x1d0f", "0xec20", "aws"}, Case{"0x1d0f", "0xefa1", "aws"},
+                        Case{"0x1ae0", "0x0042", "gcp"}, Case{"0x1ae0", "0x0056", nullptr},
+                        Case{"0x1414", "0x00ba", "azure"}, Case{"0x1414", "0x5353", nullptr},
+                        Case{"0x1ded", "0x107f", "alibaba"}, Case{"0x8086", "0x0042", nullptr}}) {
+    RecordedMachine machine = running();
+    const std::string base = "/sys/bus/pci/devices/";
+    machine.text(base + "0000:00:01.0/vendor", "0x8086\n");
+    machine.text(base + "0000:00:05.0/vendor", std::string(c.vendor) + "\n");
+    machine.text(base + "0000:00:05.0/device", std::string(c.device) + "\n");
+    const Observed<std::string> cloud = around(machine).cloud;
+    EXPECT_EQ(cloud ? *cloud : "", c.cloud ? c.cloud : "") << c.vendor << " " << c.device;
+    // Firmware that names the machine is believed.
+    machine.text("/sys/class/dmi/id/sys_vendor", "Supermicro\n");
+    EXPECT_EQ(*around(machine).cloud, "none");
+  }
+}
+
 TEST(PlaceMachine, JetsonByItsRelease) {
   RecordedMachine machine = running();
   machine.text("/etc/nv_tegra_release",

@@ -6,6 +6,7 @@
 #include "probe/software/toolkits.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace gpuvet {
 namespace {
@@ -55,8 +56,12 @@ PythonEnv::Extension described(const Source& source, const PythonEnv& env,
   extension.file = node.path;
   for (const LoadEdge& edge : node.needs)
     if (edge.rule == FoundBy::not_found && is_of_interest(edge.name) &&
-        !lies_in_wheel(libraries, edge.name))
+        !lies_in_wheel(libraries, edge.name)) {
       extension.missing_needed.push_back(edge.name);
+      extension.elsewhere.insert(extension.elsewhere.end(), edge.elsewhere.begin(),
+                                 edge.elsewhere.end());
+    }
+  extension.lost_run_paths = node.lost_run_paths;
   if (package == "cupy")
     std::erase_if(extension.missing_needed,
                   [&](const std::string& name) { return lies_in_toolkit(source, name); });
@@ -79,11 +84,18 @@ std::string cxx_abi_of(const Source& source, const std::string& file) {
   return tail->starts_with("NSt7__cxx11") ? "cxx11" : std::string();
 }
 
-std::vector<PythonEnv::Extension> read_extensions(const Source& source, const PythonEnv& env,
-                                                  const std::vector<CudaLibrary>& libraries) {
-  std::vector<PythonEnv::Extension> extensions;
-  if (!env.packages || env.packages->empty()) return extensions;
+void read_extensions(const Source& source, const std::vector<CudaLibrary>& libraries,
+                     PythonEnv& env) {
+  std::vector<PythonEnv::Extension>& extensions = env.extensions;
+  if (!env.packages || env.packages->empty()) return;
+  std::set<std::string> unversioned;
+  bool any_told = false;
   for (const PackageTree& package : trees_of_python(source, env.executable, env.folders)) {
+    for (const LoadNode& node : package.tree.nodes) {
+      if (!node.elf || !node.elf->unversioned_entry) continue;
+      any_told = true;
+      if (*node.elf->unversioned_entry) unversioned.insert(node.path);
+    }
     if (package.package == "torch" || package.tree.nodes.empty()) continue;
     // What the import itself opens hangs on the interpreter, which is the first node.
     for (const LoadEdge& opened : package.tree.nodes.front().needs) {
@@ -95,7 +107,7 @@ std::vector<PythonEnv::Extension> read_extensions(const Source& source, const Py
         extensions.push_back(std::move(extension));
     }
   }
-  return extensions;
+  if (any_told) env.unversioned_entry.emplace(unversioned.begin(), unversioned.end());
 }
 
 } // namespace gpuvet

@@ -12,9 +12,10 @@ namespace gpuvet {
 // or has; empty where it has none.
 std::string cxx_abi_of(const Source& source, const std::string& file);
 
-// Those that call PyTorch, and others that lack a library. Needs env.torch and env.packages.
-// `libraries`: those of the environment's wheels.
-std::vector<PythonEnv::Extension> read_extensions(const Source& source, const PythonEnv& env,
-                                                  const std::vector<CudaLibrary>& libraries);
+// Fills `extensions` (those that call PyTorch, and others that lack a library) and
+// `unversioned_entry`. Needs env.torch and env.packages. `libraries`: those of the environment's
+// wheels.
+void read_extensions(const Source& source, const std::vector<CudaLibrary>& libraries,
+                     PythonEnv& env);
 
 } // namespace gpuvet

@@ -8,6 +8,7 @@
 #include "probe/python/package_code.hpp"
 #include "probe/python/python_packages.hpp"
 
+#include <future>
 #include <iterator>
 
 namespace gpuvet {
@@ -33,7 +34,6 @@ void read_environment(const Source& source, const std::string& architecture, Pyt
                                             condition_values(env, architecture)),
                        env.folders.empty() ? env.prefix : env.folders.front());
   read_frameworks(source, env);
-  env.code = read_package_code(source, env);
 }
 
 } // namespace
@@ -45,8 +45,11 @@ void probe_pythons(const Source& source, const ProbeOptions& options, Machine& m
   for (PythonEnv& env : machine.pythons) {
     if (env.folders.empty()) continue;
     read_environment(source, architecture, env);
+    // Beside what follows, which reads other files and writes other fields.
+    auto code = std::async(std::launch::async, [&] { return read_package_code(source, env); });
     auto libraries = python_libraries(source, env);
-    env.extensions = read_extensions(source, env, libraries);
+    read_extensions(source, libraries, env);
+    env.code = code.get();
     std::move(libraries.begin(), libraries.end(), std::back_inserter(machine.libraries));
     auto toolkits = python_toolkits(source, env);
     std::move(toolkits.begin(), toolkits.end(), std::back_inserter(machine.toolkits.installed));

@@ -191,8 +191,10 @@ TEST(Pythons, ExtensionsOfAnotherAbiAndWhatTheyLack) {
   facts.machine = 62;
   builder.recording->elf[kSite + "/torch/lib/libc10.so"] = facts;
   facts.needed = {"libc10.so", "libcudart.so.12", "libcublas.so.11", "libfoo.so.1"};
-  facts.runpath = {"$ORIGIN/torch/lib"};
+  facts.runpath = {"$ORIGIN/torch/lib", "/home/build/cuda/lib64", "/usr/local/cuda/lib64"};
+  facts.unversioned_entry = true;
   builder.recording->elf[old_abi] = facts;
+  facts.unversioned_entry = false;
   facts.needed = {"libc10.so"};
   facts.runpath = {"$ORIGIN/../torch/lib"};
   builder.recording->elf[fitting] = facts;
@@ -200,16 +202,21 @@ TEST(Pythons, ExtensionsOfAnotherAbiAndWhatTheyLack) {
   facts.needed = {"libcublas.so.12"};
   builder.recording->elf[kSite + "/cupy/_core/core.cpython-311.so"] = facts;
   builder.present(kSite + "/cupy/_core/core.cpython-311.so")
-      .present("/usr/local/cuda/lib64/libcublas.so.12");
+      .present("/usr/local/cuda/lib64/libcublas.so.12")
+      .present("/opt/cuda/lib64/libcublas.so.11");
   PythonEnv env = probed(builder).pythons.at(0);
   EXPECT_EQ(env.torch["cxx11_abi"], "1");
   ASSERT_EQ(env.extensions.size(), 2u);
+  EXPECT_EQ(env.unversioned_entry, std::vector<std::string>{old_abi});
   EXPECT_EQ(env.extensions[0].package, "flash-attn");
   EXPECT_EQ(env.extensions[0].file, old_abi);
   EXPECT_EQ(env.extensions[0].abi, "old");
   EXPECT_EQ(env.extensions[0].undefined, std::vector<std::string>{check + "Ss"});
   // The wheel has the runtime, and libfoo is nothing of CUDA.
   EXPECT_EQ(env.extensions[0].missing_needed, std::vector<std::string>{"libcublas.so.11"});
+  EXPECT_EQ(env.extensions[0].elsewhere,
+            std::vector<std::string>{"/opt/cuda/lib64/libcublas.so.11"});
+  EXPECT_EQ(env.extensions[0].lost_run_paths, std::vector<std::string>{"/home/build/cuda/lib64"});
   EXPECT_EQ(env.extensions[1].package, "xformers");
   EXPECT_EQ(env.extensions[1].abi, "cxx11");
   EXPECT_TRUE(env.extensions[1].undefined.empty());

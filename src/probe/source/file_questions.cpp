@@ -1,17 +1,19 @@
 #include "probe/source/file_questions.hpp"
 
 #include "formats/gpu/inspect.hpp"
+#include "formats/gpu/targets.hpp"
 #include "formats/object/elf_dynamic.hpp"
 #include "formats/object/elf_symbols.hpp"
 #include "formats/object/kernel_module.hpp"
+#include "formats/object/text_parts.hpp"
 #include "os/file_entry.hpp"
 #include "os/file_map.hpp"
 #include "os/file_tree.hpp"
+#include "probe/source/file_stream.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <set>
 #include <utility>
 
 namespace gpuvet {
@@ -52,37 +54,46 @@ template <class Read> auto on_map(const std::string& real, const std::string& sh
   return result;
 }
 
-void add_targets(const Binary& binary, PackageCode& code) {
-  std::set<Target> sass, ptx;
-  for (const Container& container : binary.containers) {
-    for (const Image& image : container.images) {
-      if (image.kind == ImageKind::cubin) sass.insert(image.target);
-      if (image.kind != ImageKind::ptx) continue;
-      ptx.insert(image.target);
-      const std::pair<uint32_t, uint32_t> isa = {image.version_major, image.version_minor};
-      if (isa < std::pair(code.ptx_isa_major.value_or(0), code.ptx_isa_minor.value_or(0))) continue;
-      code.ptx_isa_major = isa.first;
-      code.ptx_isa_minor = isa.second;
-    }
+void keep(GpuTargets targets, const std::string& from, PackageCode& code) {
+  if (targets.ptx_isa) {
+    code.ptx_isa_major = targets.ptx_isa->first;
+    code.ptx_isa_minor = targets.ptx_isa->second;
   }
-  code.sass = known(std::vector<Target>(sass.begin(), sass.end()), binary.path);
-  code.ptx = known(std::vector<Target>(ptx.begin(), ptx.end()), binary.path);
+  code.sass = known(std::vector<Target>(targets.sass.begin(), targets.sass.end()), from);
+  code.ptx = known(std::vector<Target>(targets.ptx.begin(), targets.ptx.end()), from);
+}
+
+// By the headers alone; nullopt: the file is no ordinary library, or was written to meanwhile.
+std::optional<GpuTargets> targets_by_headers(const std::string& real) {
+  auto file = open_for_reads(real);
+  if (!file) return std::nullopt;
+  FileStream stream(*file);
+  auto targets = walk_targets(stream);
+  if (!targets || file->changed()) return std::nullopt;
+  return targets;
 }
 
 bool is_printable(char c) {
   return c >= ' ' && c <= '~';
 }
 
-// Where `word` stands; the pages that were searched are let go of, since the file may be larger
-// than the memory that a probe may take.
-std::optional<size_t> find_word(Bytes file, std::string_view word) {
+// Where `word` stands in a part; the pages that were searched are let go of, since the file may be
+// larger than the memory that a probe may take.
+std::optional<uint64_t> find_word(Bytes file, const FilePart& part, std::string_view word) {
   constexpr size_t kPiece = size_t{16} << 20;
-  for (size_t at = 0; at < file.size(); at += kPiece) {
-    Bytes piece = file.clamp(at, kPiece + word.size() - 1);
+  const uint64_t end = part.offset + part.size;
+  for (uint64_t at = part.offset; at < end; at += kPiece) {
+    Bytes piece = file.clamp(at, std::min(kPiece + word.size() - 1, end - at));
     const void* found = memmem(piece.data(), piece.size(), word.data(), word.size());
-    if (found) return static_cast<size_t>(static_cast<const uint8_t*>(found) - file.data());
+    if (found) return static_cast<uint64_t>(static_cast<const uint8_t*>(found) - file.data());
     release_pages(file.clamp(at, kPiece));
   }
+  return std::nullopt;
+}
+
+std::optional<uint64_t> find_word(Bytes file, std::string_view word) {
+  for (const FilePart& part : parts_with_text(file))
+    if (auto found = find_word(file, part, word)) return found;
   return std::nullopt;
 }
 
@@ -124,13 +135,21 @@ Result<ModuleInfo> module_info_at(const std::string& real, const std::string& sh
 }
 
 Result<PackageCode> gpu_code_at(const std::string& real, const std::string& shown) {
+  PackageCode code{.file = shown};
+  if (auto targets = targets_by_headers(real)) {
+    keep(std::move(*targets), shown, code);
+    return code;
+  }
   return on_map(real, shown, [&](Bytes file) -> Result<PackageCode> {
     MemoryStream stream(file);
     const Binary binary = inspect(stream, shown, {.sections_only = true});
     if (binary.containers.empty() && !binary.problems.empty())
       return fail(binary.problems.front(), shown);
-    PackageCode code{.file = shown};
-    add_targets(binary, code);
+    GpuTargets targets;
+    for (const Container& container : binary.containers)
+      for (const Image& image : container.images)
+        targets.add(image);
+    keep(std::move(targets), shown, code);
     return code;
   });
 }

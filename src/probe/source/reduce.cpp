@@ -216,6 +216,10 @@ void reduce_file(const std::string& path, RecordedFile& file) {
     file.content = reduced_history(file.content);
   } else if (path == "/proc/cpuinfo") {
     file.content.resize(std::min(file.content.find("\n\n") + 1, file.content.size()));
+  } else if (path == "/proc/meminfo") {
+    file.content = without_empty_lines(only_lines(file.content, [](std::string_view line) {
+      return line.starts_with("MemTotal") || line.starts_with("Cma");
+    }));
   } else if (path == "/proc/sys/kernel/hostname" || path == "/etc/hostname") {
     file.content = "HOST1\n";
   } else if (path.ends_with("/config") && path.starts_with("/sys/")) {
@@ -230,7 +234,7 @@ void reduce_file(const std::string& path, RecordedFile& file) {
 bool may_keep_variable(std::string_view name) {
   const std::string lower = lower_ascii(name);
   if (has_any(lower, {"token", "secret", "passw", "key", "credential", "auth"})) return false;
-  constexpr std::array<std::string_view, 17> others = {"PATH",
+  constexpr std::array<std::string_view, 18> others = {"PATH",
                                                        "HOME",
                                                        "SHELL",
                                                        "container",
@@ -246,6 +250,7 @@ bool may_keep_variable(std::string_view name) {
                                                        "SLURM_CONF",
                                                        "SLURMD_NODENAME",
                                                        "PYENV_VERSION",
+                                                       "SUDO_UID",
                                                        "KUBERNETES_SERVICE_HOST"};
   if (std::find(others.begin(), others.end(), name) != others.end()) return true;
   if (name.starts_with("SLURM_"))

@@ -55,7 +55,7 @@ std::unique_ptr<Station> station(Bench& bench, Way way, unsigned gpus) {
   {
     Gate gate(bench);
     Stream stream(bench);
-    rate = first_look(bench, gate, stream, side, way);
+    rate = first_look(bench, gate, stream, side, way, 0);
   }
   BufferSize size = link_buffer(kQuick_s, rate, room_of(bench), 1, gpus);
   auto made =

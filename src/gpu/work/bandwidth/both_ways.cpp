@@ -102,12 +102,14 @@ void copy_both_ways(Bench& bench, const StepOptions& options) {
   Gate gate(bench);
   Stream up(bench), down(bench);
   bench.tell.word("pattern", kPattern);
-  const double rate = first_look(bench, gate, up, side, Way::to_gpu);
+  const double rate = first_look(bench, gate, up, side, Way::to_gpu, options.seconds);
   BufferSize size = link_buffer(options.seconds, rate, room_of(bench), 2, 2);
   bench.tell.word("buffer", size.word);
   HostCopy to(bench, Way::to_gpu, side.pinned(bench, size.bytes));
   HostCopy from(bench, Way::from_gpu, side.pinned(bench, size.bytes));
   side.tell(bench, to.host(), "near");
+  from.enqueue(down); // nothing may happen for the first time behind a gate
+  bench.call(bench.cuda.cuStreamSynchronize, CudaStream{down});
 
   Lane to_lane = lane_of(up, to, rate), from_lane = lane_of(down, from, rate);
   measure(bench, options, {options.seconds, 0, 1}, {{"to_gpu"}, {"from_gpu"}, {"sum"}},
@@ -130,7 +132,7 @@ void copy_pageable(Bench& bench, const StepOptions& options) {
   {
     Gate gate(bench);
     Stream stream(bench);
-    rate = first_look(bench, gate, stream, side, Way::to_gpu);
+    rate = first_look(bench, gate, stream, side, Way::to_gpu, options.seconds);
   }
   BufferSize size = link_buffer(options.seconds, rate, room_of(bench), 1, 1);
   bench.tell.word("buffer", size.word);

@@ -51,7 +51,9 @@ class HostCopy {
 double timed_rate(Gate& gate, Bench& bench, CudaStream stream, HostCopy& copy, unsigned copies,
                   size_t bytes);
 
-// What the link moves, roughly: small copies for at least 30 ms, until two in a row agree.
-double first_look(Bench& bench, Gate& gate, CudaStream stream, HostSide& side, Way way);
+// What the link moves, roughly: small copies until two in a row agree, for at least 0.3 s, in a
+// short test 0.05 s, since a link that was idle may need that long to leave its lowest generation.
+double first_look(Bench& bench, Gate& gate, CudaStream stream, HostSide& side, Way way,
+                  double test_seconds);
 
 } // namespace gpuvet

@@ -1,7 +1,7 @@
 #include "gpu/work/bandwidth/host_side.hpp"
 
 #include "gpu/text.hpp"
-#include "os/memory_available.hpp"
+#include "os/memory/memory_available.hpp"
 
 #include <fmt/core.h>
 
@@ -54,7 +54,8 @@ HostSide::HostSide(const NodesOfGpu& machine, const std::optional<NumaNode>& nod
   wanted_ = std::to_string(node->number);
   if (only_one_) return; // there is nowhere else
   on_node_.emplace(*node, bytes);
-  placed_ = on_node_->memory_set;
+  placed_ = on_node_->memory_set || on_node_->on_cpus;
+  node_ = node->number;
   problem_ = on_node_->problem;
 }
 
@@ -77,9 +78,16 @@ void HostSide::tell(Bench& bench, const HostMemory& memory, const char* where) {
     problem_ += fmt::format("{}where the pages are is not told: {}: {}",
                             problem_.empty() ? "" : "; ", got.error().where, got.error().what);
   }
-  bench.tell.word("memory", only_one_ ? "pinned, the only node"
-                            : placed_ ? fmt::format("pinned, {} node", where)
-                                      : std::string("pinned, wherever the system put it"));
+  std::string word = "pinned, wherever the system put it";
+  if (only_one_)
+    word = "pinned, the only node";
+  else if (placed_ && !got)
+    word = fmt::format("pinned, asked for on the {} node", where);
+  else if (placed_ && got->node == node_)
+    word = fmt::format("pinned, {} node", where);
+  else if (placed_)
+    word = fmt::format("pinned, on node {} instead of the {} node", got->node, where);
+  bench.tell.word("memory", word);
   if (!problem_.empty()) bench.tell.word("numa_problem", problem_);
 }
 

@@ -3,7 +3,7 @@
 
 #include "gpu/work/bandwidth/sizes.hpp"
 #include "gpu/work/pieces.hpp"
-#include "os/numa.hpp"
+#include "os/memory/numa.hpp"
 
 #include <optional>
 #include <string>
@@ -35,10 +35,14 @@ class HostSide {
   // was obtained and not of what was wanted.
   void tell(Bench& bench, const HostMemory& memory, const char* where);
 
+  // Is anything where it was wanted? A container may refuse to place memory but not threads, and
+  // the kernel's own choice is the node of the thread.
+  bool placed() const { return placed_; }
   const std::string& problem() const { return problem_; }
 
  private:
   std::string wanted_, problem_;
+  int node_ = -1;
   bool placed_ = false, only_one_ = false;
   std::optional<OnNode> on_node_;
 };

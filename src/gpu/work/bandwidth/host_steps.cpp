@@ -65,7 +65,7 @@ void one_way(Bench& bench, const StepOptions& options, Way way) {
   Gate gate(bench);
   Stream stream(bench);
   bench.tell.word("pattern", kPattern);
-  double rate = first_look(bench, gate, stream, side, way);
+  double rate = first_look(bench, gate, stream, side, way, options.seconds);
   BufferSize size = link_buffer(options.seconds, rate, room_of(bench), 1, 1);
   bench.tell.word("buffer", size.word);
   HostCopy copy(bench, way, side.pinned(bench, size.bytes));
@@ -87,7 +87,7 @@ void each_way(Bench& bench, const StepOptions& options, HostSide& side, Carrier 
   Stream stream(bench);
   const double middle = (span.from + span.to) / 2;
   for (Way way : {Way::to_gpu, Way::from_gpu}) {
-    double rate = first_look(bench, gate, stream, side, way);
+    double rate = first_look(bench, gate, stream, side, way, options.seconds);
     BufferSize size = link_buffer(options.seconds, rate, room_of(bench), 1, 1);
     HostCopy copy(bench, way, side.pinned(bench, size.bytes), carrier);
     if (way == Way::to_gpu) {
@@ -131,7 +131,7 @@ void copy_far_node(Bench& bench, const StepOptions& options) {
   for (const NumaNode& node : machine.nodes) {
     if (node.number == machine.near->number) continue;
     HostSide side(machine, node, 512 * kMiB);
-    if (!side.problem().empty()) // else near memory would pass for far memory
+    if (!side.placed()) // else near memory would pass for far memory
       Bench::unsupported("memory on another NUMA node was refused: " + side.problem());
     each_way(bench, options, side, Carrier::copy_engine, "far",
              {options.seconds / far, done / far, (done + 1) / far});

@@ -1,7 +1,7 @@
 #include "gpu/work/bandwidth/host_words.hpp"
 
 #include "gpu/kernels/mix.hpp"
-#include "os/numa.hpp"
+#include "os/memory/numa.hpp"
 
 #include <fmt/core.h>
 

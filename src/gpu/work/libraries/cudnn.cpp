@@ -11,8 +11,14 @@ namespace {
 
 // In the order of their dependencies. cuDNN opens them by name when it first needs them, and would
 // take those of another installation that the loader finds first; what is loaded already stays.
-constexpr const char* kParts[] = {
-    "graph", "ops", "cnn", "heuristic", "engines_precompiled", "engines_runtime_compiled"};
+constexpr const char* kParts[] = {"graph",
+                                  "ops",
+                                  "cnn",
+                                  "ext",
+                                  "heuristic",
+                                  "engines_precompiled",
+                                  "engines_runtime_compiled",
+                                  "engines_tensor_ir"};
 
 // "/x/libcudnn.so.9" gives "/x/libcudnn_ops.so.9". Missing parts are cuDNN's own matter: versions
 // differ in them.

@@ -6,30 +6,18 @@
 
 #include <fmt/core.h>
 
-#include <limits>
-
 namespace gpuvet {
 namespace {
 
-constexpr unsigned kTimedProducts = 4; // of each choice
 constexpr ProductShape kSmall = {256, 256, 512};
 
 // Each of the library's choices must be right; the fastest is kept.
-size_t best_choice(Load& load, CublasLt& library) {
-  size_t best = 0;
-  double best_s = std::numeric_limits<double>::infinity();
-  for (size_t choice = 0; choice < library.choices(); ++choice) {
-    load.engine = library.engine(choice);
-    prove(load);
-    begin(load, load.halves[0], kTimedProducts, false);
-    const double seconds = finish(load, load.halves[0]).seconds;
-    if (seconds < best_s) {
-      best_s = seconds;
-      best = choice;
-    }
-  }
-  load.bench.tell.word("choice", fmt::format("{} of {}", best + 1, library.choices()));
-  return best;
+void prove_choices(Load& load, CublasLt& library) {
+  std::vector<ProductEngine> engines;
+  for (size_t choice = 0; choice < library.choices(); ++choice)
+    engines.push_back(library.engine(choice));
+  const size_t best = prove_and_choose(load, engines);
+  load.bench.tell.word("choice", fmt::format("{} of {}", best + 1, engines.size()));
 }
 
 void require_bf16(const Bench& bench) {
@@ -47,7 +35,7 @@ void run_gemm_library(Bench& bench, const StepOptions& options) {
   const ProductShape shape = shape_for_free_memory(bench);
   CublasLt library(bench, options.libraries.cublaslt, shape);
   Load load(bench, options, shape);
-  load.engine = library.engine(best_choice(load, library));
+  prove_choices(load, library);
   sustain(load);
 }
 

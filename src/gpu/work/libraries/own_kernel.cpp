@@ -22,7 +22,7 @@ unsigned wrong_tiles(Load& load) {
 std::string own_product(Bench& bench, const StepOptions& options, const ProductShape& shape) {
   try {
     Load load(bench, options, shape);
-    load.engine = own_engine(bench, shape);
+    load.engine = own_engines(bench, shape).front();
     return wrong_tiles(load) == 0 ? "right" : "wrong";
   } catch (const StepStopped& stopped) {
     if (stopped.unsupported) return "not run";

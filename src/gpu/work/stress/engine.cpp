@@ -1,59 +1,45 @@
 #include "gpu/work/stress/engine.hpp"
 
 #include "gpu/kernels/gemm_sm90a_shape.hpp"
+#include "gpu/work/gemm/gemm_sm90a.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <memory>
 
 namespace gpuvet {
 namespace {
 
-// ---- Hopper: operands are described by maps, one block on each multiprocessor takes tile by tile
+// ---- Hopper: operands are described by maps, which are made again when the operands are others
 
-CudaTensorMap map_of(Bench& bench, CudaPointer operand, uint32_t rows, uint32_t inner) {
-  using namespace sm90a;
-  const unsigned long long sizes[] = {inner, rows};
-  const unsigned long long strides[] = {2ull * inner}; // bytes, of all dimensions but the first
-  const unsigned box[] = {kInnerStep, kBoxRows};
-  const unsigned steps[] = {1, 1};
-  CudaTensorMap map;
-  bench.quietly(bench.cuda.cuTensorMapEncodeTiled, &map, int{kMapBf16}, 2u,
-                reinterpret_cast<void*>(operand), +sizes, +strides, +box, +steps,
-                int{kMapNotInterleaved}, int{kMapSwizzle128}, int{kMapPromote256},
-                int{kMapFillZero});
-  return map;
-}
-
-void allow_shared(Bench& bench, CudaFunction function, unsigned bytes) {
-  bench.call(bench.cuda.cuFuncSetAttribute, function, int{kCudaFunctionDynamicSharedBytes},
-             static_cast<int>(bytes));
-}
-
-unsigned blocks_for_tiles(Bench& bench, const ProductShape& shape) {
-  auto multiprocessors = static_cast<unsigned>(bench.attribute(kCudaMultiprocessors));
-  return std::clamp(multiprocessors, 1u, tiles_of(shape));
-}
-
-ProductEngine hopper_engine(Bench& bench, const ProductShape& shape) {
-  const CudaFunction function = bench.kernel("gemm_sm90a", "gv_gemm_tma");
-  allow_shared(bench, function, sm90a::kSharedBytes);
-  const unsigned blocks = blocks_for_tiles(bench, shape);
-  ProductEngine made{"own kernel sm_90a", true, {}};
-  made.multiply = [&bench, shape, function, blocks](const ProductCall& call) {
-    launch(bench, function, blocks, sm90a::kThreads, sm90a::kSharedBytes, call.stream,
-           map_of(bench, call.a, shape.rows, shape.inner),
-           map_of(bench, call.b, shape.columns, shape.inner), call.c, shape.rows, shape.columns,
-           shape.inner, call.hashes, call.multiprocessors);
+ProductEngine hopper_engine(Bench& bench, const ProductShape& shape, GemmBlocks blocks) {
+  ProductEngine made{blocks == GemmBlocks::pairs ? "own kernel sm_90a, pairs of blocks"
+                                                 : "own kernel sm_90a",
+                     true,
+                     {}};
+  auto prepared = std::make_shared<GemmSm90a>();
+  made.multiply = [&bench, shape, blocks, prepared](const ProductCall& call) {
+    const GemmOperands& now = prepared->operands;
+    if (now.a != call.a || now.b != call.b || now.c != call.c)
+      *prepared = prepare_gemm_sm90a(
+          bench, {call.a, call.b, call.c, shape.rows, shape.columns, shape.inner}, blocks);
+    launch_gemm_sm90a(bench, *prepared, call.hashes, call.multiprocessors, call.stream);
   };
   return made;
 }
 
 // ---- Ampere and newer
 
+unsigned blocks_for_tiles(Bench& bench, const ProductShape& shape) {
+  auto multiprocessors = static_cast<unsigned>(bench.attribute(kCudaMultiprocessors));
+  return std::clamp(multiprocessors, 1u, tiles_of(shape));
+}
+
 ProductEngine ampere_engine(Bench& bench, const ProductShape& shape) {
   const CudaFunction function = bench.kernel("gemm_sm80", "gv_gemm");
-  allow_shared(bench, function, kAmpereShared);
+  bench.call(bench.cuda.cuFuncSetAttribute, function, int{kCudaFunctionDynamicSharedBytes},
+             static_cast<int>(kAmpereShared));
   const unsigned blocks = blocks_for_tiles(bench, shape);
   ProductEngine made{"own kernel sm_80", true, {}};
   made.multiply = [&bench, shape, function, blocks](const ProductCall& call) {
@@ -75,9 +61,10 @@ std::string best_blob(const Bench& bench) {
                   bench.sm / 10, bench.sm % 10));
 }
 
-ProductEngine own_engine(Bench& bench, const ProductShape& shape) {
-  if (best_blob(bench) == "gemm_sm90a") return hopper_engine(bench, shape);
-  return ampere_engine(bench, shape);
+std::vector<ProductEngine> own_engines(Bench& bench, const ProductShape& shape) {
+  if (best_blob(bench) != "gemm_sm90a") return {ampere_engine(bench, shape)};
+  return {hopper_engine(bench, shape, GemmBlocks::single),
+          hopper_engine(bench, shape, GemmBlocks::pairs)};
 }
 
 PipeLaunch pipe_launch(Bench& bench) {

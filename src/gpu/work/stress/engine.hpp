@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace gpuvet {
 
@@ -27,8 +28,9 @@ struct ProductEngine {
 // How gv_gemm of gemm_sm80.cu is launched; engine_test.cpp compares it with what its image says.
 constexpr unsigned kAmpereThreads = 256, kAmpereShared = 98'304;
 
-// Our best kernel for this GPU. Throws StepStopped, unsupported, where there is none.
-ProductEngine own_engine(Bench& bench, const ProductShape& shape);
+// Our best kernels for this GPU, which differ in how their blocks work together: which is faster
+// depends on the GPU. Throws StepStopped, unsupported, where there is none.
+std::vector<ProductEngine> own_engines(Bench& bench, const ProductShape& shape);
 
 // The blob whose kernels are the best for this GPU: "gemm_sm90a", "gemm_sm80"; throws likewise.
 std::string best_blob(const Bench& bench);

@@ -8,7 +8,7 @@ void run_gemm(Bench& bench, const StepOptions& options) {
   best_blob(bench); // unsupported before any memory is taken
   const ProductShape shape = shape_for_free_memory(bench);
   Load load(bench, options, shape);
-  load.engine = own_engine(bench, shape);
+  prove_and_choose(load, own_engines(bench, shape));
   sustain(load);
 }
 

@@ -64,11 +64,10 @@ void run_pulse(Bench& bench, const StepOptions& options) {
   best_blob(bench);
   const ProductShape shape = short_shape(bench);
   Load load(bench, options, shape);
-  load.engine = own_engine(bench, shape);
+  prove_and_choose(load, own_engines(bench, shape));
   bench.tell.word("engine", load.engine.name);
   bench.tell.word("pattern", fmt::format("bf16 integers, {}; half of the time at 1, 10 and 100 Hz",
                                          describe(shape)));
-  prove(load);
   burst(load, 0.01); // the first product was slow
   begin(load, load.halves[0], 4);
   load.product_s = finish(load, load.halves[0]).seconds / 4;

@@ -1,38 +1,15 @@
-// Checks of a host's container runtimes: the container toolkit, Docker, CDI specifications,
-// containerd.
+// Checks of a host's container runtimes: the container toolkit, Docker, containerd.
 #include "base/text.hpp"
 #include "judge/checks/common.hpp"
+#include "judge/checks/container/parts.hpp"
 #include "judge/checks/subjects.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <map>
-#include <set>
 
 namespace gpuvet {
 namespace {
-
-// The answer of checks that need a host with a GPU and a container runtime; nullopt: it is one.
-std::optional<Outcome> no_runtime(const Machine& machine) {
-  if (in_container(machine)) return not_applicable("this is a container");
-  const ContainerHost& host = machine.container_host;
-  if (!host.docker && !host.podman && host.containerd_configs.empty())
-    return not_applicable("no container runtime is here");
-  if (!has_gpu(machine)) return not_applicable("there is no GPU");
-  return std::nullopt;
-}
-
-bool has_toolkit(const Machine& machine) {
-  return machine.container_host.toolkit || !machine.container_host.runtime_files.empty() ||
-         !packages_with(machine, {"nvidia-container-toolkit"}).empty();
-}
-
-std::string toolkit_version(const Machine& machine) {
-  if (machine.container_host.toolkit) return *machine.container_host.toolkit;
-  std::vector<const Package*> packages = packages_with(machine, {"nvidia-container-toolkit"});
-  return packages.empty() ? std::string() : packages.front()->version;
-}
 
 Outcome toolkit_missing(const Machine& machine, const Facts&) {
   if (auto answer = no_runtime(machine)) return *answer;
@@ -133,91 +110,6 @@ Outcome mode_cdi(const Machine& machine, const Facts&) {
   std::string mode = runtime_setting(machine, "nvidia-container-runtime.mode");
   if (mode != "cdi") return ok("mode is " + (mode.empty() ? "not set" : mode));
   return fires({"/etc/nvidia-container-runtime/config.toml: mode = \"cdi\""});
-}
-
-// --- CDI -----------------------------------------------------------------------------------------
-
-std::optional<Outcome> no_cdi(const Machine& machine) {
-  if (auto answer = no_runtime(machine)) return answer;
-  if (machine.container_host.cdi.empty())
-    return not_applicable("there is no CDI specification of NVIDIA's");
-  return std::nullopt;
-}
-
-// Specifications that can't be read leave a question open, unless another fails it.
-Outcome when_read(const Machine& machine, std::string fine) {
-  for (const ContainerHost::Cdi& cdi : machine.container_host.cdi)
-    if (!cdi.problem.empty())
-      return not_known(fmt::format("{} could not be read: {}", cdi.file, cdi.problem));
-  return ok(std::move(fine));
-}
-
-Outcome cdi_missing(const Machine& machine, const Facts&) {
-  if (auto answer = no_runtime(machine)) return *answer;
-  if (!machine.container_host.podman) return not_applicable("Podman is not here");
-  if (!has_toolkit(machine)) return not_applicable("the container toolkit is not installed");
-  for (const ContainerHost::Cdi& cdi : machine.container_host.cdi)
-    if (cdi.kind == "nvidia.com/gpu" || !cdi.problem.empty()) return ok(cdi.file);
-  return fires({"/etc/cdi, /var/run/cdi: no specification of nvidia.com/gpu"});
-}
-
-Outcome cdi_paths(const Machine& machine, const Facts&) {
-  if (auto answer = no_cdi(machine)) return *answer;
-  for (const ContainerHost::Cdi& cdi : machine.container_host.cdi) {
-    if (cdi.missing_paths.empty()) continue;
-    std::vector<std::string> evidence;
-    for (size_t i = 0; i < std::min<size_t>(cdi.missing_paths.size(), 3); ++i)
-      evidence.push_back(fmt::format("{}: {} (not there)", cdi.file, cdi.missing_paths[i]));
-    return fires(std::move(evidence), {{"file", cdi.file},
-                                       {"path", cdi.missing_paths.front()},
-                                       {"count", counted(cdi.missing_paths.size(), "file")}});
-  }
-  return when_read(machine, "all files that the specifications name are there");
-}
-
-Outcome cdi_driver(const Machine& machine, const Facts&) {
-  if (auto answer = no_cdi(machine)) return *answer;
-  const Observed<std::string>& module = machine.kernel.module_version;
-  if (!module) return not_known("the driver's version: " + module.why_unknown);
-  for (const ContainerHost::Cdi& cdi : machine.container_host.cdi)
-    if (!cdi.driver_version.empty() && cdi.driver_version != *module)
-      return fires({fmt::format("{}: libcuda.so.{}", cdi.file, cdi.driver_version),
-                    fmt::format("{}: {}", module.source, *module)},
-                   {{"file", cdi.file}, {"old", cdi.driver_version}, {"driver", *module}});
-  return when_read(machine, "the specifications are of this driver");
-}
-
-Outcome cdi_majors(const Machine& machine, const Facts&) {
-  if (auto answer = no_cdi(machine)) return *answer;
-  const auto& majors = machine.kernel.char_majors;
-  if (!majors) return not_known(majors.why_unknown);
-  auto uvm = majors->find("nvidia-uvm");
-  if (uvm == majors->end()) return not_known("/proc/devices has no nvidia-uvm");
-  for (const ContainerHost::Cdi& cdi : machine.container_host.cdi)
-    for (const auto& [node, major] : cdi.node_majors)
-      if (node.starts_with("/dev/nvidia-uvm") && major != uvm->second && major != 0)
-        return fires({fmt::format("{}: {} has major {}", cdi.file, node, major),
-                      fmt::format("{}: {} nvidia-uvm", majors.source, uvm->second)},
-                     {{"file", cdi.file},
-                      {"old", fmt::format("{}", major)},
-                      {"major", fmt::format("{}", uvm->second)}});
-  return when_read(machine, "the specifications have the kernel's numbers");
-}
-
-Outcome cdi_twice(const Machine& machine, const Facts&) {
-  if (auto answer = no_cdi(machine)) return *answer;
-  std::map<std::string, std::string> seen; // folder, kind and device -> file
-  for (const ContainerHost::Cdi& cdi : machine.container_host.cdi)
-    for (const std::string& device : cdi.devices) {
-      std::string key = fmt::format("{} {}={}", folder_of(cdi.file), cdi.kind, device);
-      auto [at, added] = seen.emplace(key, cdi.file);
-      if (added || at->second == cdi.file) continue;
-      return fires(
-          {fmt::format("{}: {}={}", at->second, cdi.kind, device),
-           fmt::format("{}: {}={}", cdi.file, cdi.kind, device)},
-          {{"device", cdi.kind + "=" + device}, {"file", cdi.file}, {"other", at->second}});
-    }
-  return when_read(machine, "each device is named in one file of a folder");
 }
 
 // --- containerd ----------------------------------------------------------------------------------
@@ -345,11 +237,6 @@ CheckList container_host_checks() {
           {"container-host-no-cgroups", no_cgroups},
           {"container-host-rootless-cgroups", rootless_cgroups},
           {"container-host-mode-cdi", mode_cdi},
-          {"container-host-cdi-missing", cdi_missing},
-          {"container-host-cdi-paths", cdi_paths},
-          {"container-host-cdi-driver", cdi_driver},
-          {"container-host-cdi-majors", cdi_majors},
-          {"container-host-cdi-twice", cdi_twice},
           {"container-host-containerd-unset", containerd_unset},
           {"container-host-not-in-cache", not_in_cache},
           {"container-host-no-char-links", no_char_links},

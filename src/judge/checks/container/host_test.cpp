@@ -6,7 +6,14 @@ namespace gpuvet::testing {
 namespace {
 
 Outcome ask_host(const char* id, const Machine& machine) {
-  return ask(container_host_checks(), std::string("container-host-") + id, machine);
+  return ask(check_functions(), std::string("container-host-") + id, machine);
+}
+
+CheckList host_checks() {
+  CheckList all = container_host_checks();
+  const CheckList more = cdi_checks();
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
 }
 
 // Docker and Podman, with the toolkit, set up as its documentation says.
@@ -33,7 +40,7 @@ Machine docker_host() {
 }
 
 TEST(ContainerHost, AHealthyOneIsFine) {
-  for (const CheckCode& check : container_host_checks()) {
+  for (const CheckCode& check : host_checks()) {
     Answer answer = check.run(docker_host(), facts()).answer;
     EXPECT_TRUE(answer == Answer::ok || answer == Answer::not_applicable) << check.id;
   }
@@ -42,7 +49,7 @@ TEST(ContainerHost, AHealthyOneIsFine) {
 TEST(ContainerHost, NothingToSayWithoutRuntimeOrGpu) {
   Machine machine = no_gpu();
   machine.container_host.docker = true;
-  for (const CheckCode& check : container_host_checks()) {
+  for (const CheckCode& check : host_checks()) {
     EXPECT_EQ(check.run(healthy_h100(), facts()).answer, Answer::not_applicable) << check.id;
     EXPECT_EQ(check.run(machine, facts()).answer, Answer::not_applicable) << check.id;
     EXPECT_EQ(check.run(container(), facts()).answer, Answer::not_applicable) << check.id;
@@ -201,6 +208,24 @@ TEST(ContainerHostSelinux, OnlyWithPodman) {
   EXPECT_EQ(ask_host("selinux", machine).answer, Answer::fires);
   machine.container_host.podman = false;
   EXPECT_EQ(ask_host("selinux", machine).answer, Answer::not_applicable);
+}
+
+// The driver's branch 565 with a toolkit that asks libnvidia-sandboxutils.
+TEST(ContainerHostCdi, SandboxutilsOfOneBranch) {
+  Machine machine = docker_host();
+  EXPECT_EQ(ask_host("cdi-sandbox", machine).answer, Answer::not_applicable);
+  machine.kernel.module_version = known<std::string>("565.57.01", "/sys/module/nvidia/version");
+  EXPECT_EQ(ask_host("cdi-sandbox", machine).answer, Answer::ok) << "1.17.8 does not ask it";
+  for (const char* version : {"1.17.0", "1.17.4-1", "1.18.1"}) {
+    machine.container_host.toolkit = known<std::string>(version, "nvidia-ctk");
+    EXPECT_EQ(ask_host("cdi-sandbox", machine).answer, Answer::fires) << version;
+  }
+  EXPECT_EQ(ask_host("cdi-sandbox", machine).fields["flag"], "disable-nvsandboxutils");
+  machine.container_host.toolkit = known<std::string>("1.16.2", "nvidia-ctk");
+  EXPECT_EQ(ask_host("cdi-sandbox", machine).answer, Answer::ok);
+  machine.container_host.toolkit = known<std::string>("1.18.1", "nvidia-ctk");
+  machine.container_host.cdi[0].driver_version = "565.57.01"; // it came out nevertheless
+  EXPECT_EQ(ask_host("cdi-sandbox", machine).answer, Answer::ok);
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 #include "base/units.hpp"
 #include "judge/checks/common.hpp"
 #include "judge/checks/subjects.hpp"
+#include "judge/here/python.hpp"
 #include "judge/rules/visible_devices.hpp"
 
 #include <fmt/core.h>
@@ -123,6 +124,46 @@ Outcome visible_mig(const Machine& machine, const Facts&) {
   if (seen->list.mig_entries < 2) return ok("at most one MIG device is named");
   return fires(where_visible(machine),
                {{"value", seen->value}, {"count", fmt::format("{}", seen->list.mig_entries)}});
+}
+
+// vLLM maps the entries to NVML's numbers by itself. Releases 0.5.2, 0.5.3, 0.6.3, 0.8.5, 0.10.0,
+// 0.20.1, 0.22.0 and 0.23.0 read each as a number; 0.24.0 to 0.33.0 take a UUID too, written in
+// full (vllm/platforms/cuda.py and interface.py of the released sources).
+std::string not_read_by_vllm(const Version& version, const std::string& entry) {
+  constexpr size_t full = 40; // bytes of "GPU-" and a UUID
+  if (!entry.starts_with("GPU-") && !entry.starts_with("MIG-")) return {};
+  if (version < Version{{0, 5, 2}} || version >= Version{{0, 34}}) return {};
+  if (version < Version{{0, 24}}) return "reads numbers only";
+  return entry.starts_with("GPU-") && entry.size() < full ? "reads UUIDs in full only" : "";
+}
+
+Outcome visible_vllm(const Machine& machine, const Facts&) {
+  Outcome instead;
+  std::optional<Visible> seen = visible(machine, instead);
+  if (!seen) return instead;
+  return over_pythons(machine, [&](const PythonEnv& env) {
+    const PythonPackage* vllm = find_package(env, "vllm");
+    if (!vllm) return not_applicable("vLLM is not installed");
+    std::optional<Version> version = parse_version(without_tag(vllm->version));
+    if (!version) return not_known("the version of " + shown(*vllm));
+    for (const std::string& entry : seen->list.listed) {
+      const std::string why = not_read_by_vllm(*version, entry);
+      if (why.empty()) continue;
+      std::vector<std::string> evidence = where_visible(machine);
+      evidence.push_back(shown(*vllm));
+      Outcome outcome = fires(
+          std::move(evidence),
+          {{"version", vllm->version}, {"entry", entry}, {"why", why}, {"pip", pip_command(env)}});
+      if (*version < Version{{0, 24}}) outcome.fields["newer"] = "0.24";
+      std::vector<std::string> numbers;
+      for (size_t device : seen->list.devices)
+        numbers.push_back(fmt::format("{}", device));
+      if (seen->list.mig_entries == 0 && !numbers.empty())
+        outcome.fields["numbers"] = joined(numbers, ",");
+      return outcome;
+    }
+    return ok(shown(*vllm) + " reads the entries");
+  });
 }
 
 Outcome order_invalid(const Machine& machine, const Facts&) {
@@ -320,6 +361,7 @@ CheckList cuda_checks() {
           {"cuda-visible-devices-twice", visible_twice},
           {"cuda-visible-devices-some", visible_some},
           {"cuda-visible-devices-mig", visible_mig},
+          {"cuda-visible-devices-vllm", visible_vllm},
           {"cuda-device-order-invalid", order_invalid},
           {"cuda-device-order-differs", order_differs},
           {"cuda-compute-prohibited", compute_prohibited},

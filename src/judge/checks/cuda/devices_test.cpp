@@ -38,6 +38,41 @@ TEST(CudaVisibleDevices, UuidsNeedNvml) {
   EXPECT_EQ(ask_cuda("cuda-visible-devices-none", machine).answer, Answer::unknown);
 }
 
+TEST(CudaVisibleDevices, VllmReadsNumbersOnlyOrUuidsInFull) {
+  const std::string full = "GPU-00000000-0000-0000-0000-000000000001";
+  auto with_vllm = [](const std::string& value, const std::string& version) {
+    Machine machine = with_visible(value);
+    machine.nvml.gpus[0].mig.value = true;
+    PythonEnv env;
+    env.executable = "/venv/bin/python3";
+    env.packages = known<std::vector<PythonPackage>>(
+        {PythonPackage{.name = "vllm", .version = version, .folder = "/venv"}}, "/venv");
+    machine.pythons = {env};
+    return machine;
+  };
+  auto answer = [&](const std::string& value, const std::string& version) {
+    return ask_cuda("cuda-visible-devices-vllm", with_vllm(value, version));
+  };
+  for (const char* version : {"0.5.2", "0.10.0", "0.23.0", "0.23.1+cu129"}) {
+    Outcome outcome = answer(full, version);
+    EXPECT_EQ(outcome.answer, Answer::fires) << version;
+    EXPECT_EQ(outcome.fields["numbers"], "1");
+    EXPECT_EQ(outcome.fields["newer"], "0.24");
+    EXPECT_EQ(answer("0,1", version).answer, Answer::ok) << version;
+  }
+  EXPECT_EQ(answer(full, "0.5.0").answer, Answer::ok);
+  EXPECT_EQ(answer(full, "0.24.0").answer, Answer::ok);
+  Outcome abbreviated = answer("GPU-00000000-0000-0000-0000-00000000000", "0.33.0");
+  EXPECT_EQ(abbreviated.answer, Answer::fires);
+  EXPECT_EQ(abbreviated.fields.count("newer"), 0U);
+  EXPECT_EQ(answer("GPU-0000", "0.40.0").answer, Answer::ok) << "not known to fail";
+  Outcome mig = answer("MIG-2f6ab2ba-8f3a-5c2f-9b5b-6ef1a7cbd2b1", "0.20.1");
+  EXPECT_EQ(mig.answer, Answer::fires);
+  EXPECT_EQ(mig.fields.count("numbers"), 0U); // of MIG devices they are not known
+  Machine without = with_visible(full);
+  EXPECT_EQ(ask_cuda("cuda-visible-devices-vllm", without).answer, Answer::not_applicable);
+}
+
 TEST(CudaVisibleDevices, TheStartupFileIsNamed) {
   Machine machine = with_visible("");
   machine.toolkits.settings = {{"/etc/environment", 3, "CUDA_VISIBLE_DEVICES=", {}}};

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "judge/checks/common.hpp"
 #include "judge/checks/subjects.hpp"
+#include "judge/here/python.hpp"
 
 #include <fmt/core.h>
 
@@ -75,6 +76,19 @@ std::string branch_for(const LoadRules& rules, const Version& cuda) {
   for (const DriverBranch& branch : rules.branches)
     if (branch.cuda >= cuda) return fmt::format("{}", branch.branch);
   return {};
+}
+
+// The newest runtime that programs of an environment get, major and minor; nullopt: not known.
+std::optional<Runtime> runtime_of(const Machine& machine, const PythonEnv& env) {
+  Machine alone;
+  alone.pythons = {env};
+  for (const CudaLibrary& library : machine.libraries)
+    if (std::find(env.folders.begin(), env.folders.end(), library.python) != env.folders.end())
+      alone.libraries.push_back(library);
+  std::vector<Runtime> runtimes = runtimes_of(alone);
+  if (runtimes.empty()) return std::nullopt;
+  runtimes.front().version.parts.resize(2, 0);
+  return runtimes.front();
 }
 
 struct DriverSide {
@@ -315,11 +329,41 @@ Outcome jit_version(const Machine& machine, const Facts&) {
   return outcome;
 }
 
+// The call asks for functions as the runtime knows them; a driver of an earlier minor version has
+// none of that version and answers "invalid value", where minor-version compatibility would hold.
+Outcome entry_point(const Machine& machine, const Facts& facts) {
+  return over_pythons(machine, [&](const PythonEnv& env) {
+    if (!env.unversioned_entry)
+      return not_applicable("no library that uses the CUDA runtime was read");
+    if (env.unversioned_entry->empty())
+      return ok("no library asks for functions of the runtime's own version");
+    std::optional<DriverSide> driver = driver_side(machine, facts);
+    if (!driver) return not_known("the driver's version");
+    std::optional<Runtime> runtime = runtime_of(machine, env);
+    if (!runtime) return not_known("the version of the CUDA runtime in " + env_name(env));
+    if (runtime->version <= driver->cuda) return ok("the driver serves the runtime's version");
+    if (runtime->version.major() > driver->cuda.major())
+      return not_applicable("the driver is of an earlier major version");
+    std::vector<std::string> evidence = {runtime->evidence};
+    for (const std::string& file : *env.unversioned_entry)
+      if (evidence.size() < 4) evidence.push_back(file + ": imports cudaGetDriverEntryPoint");
+    evidence.insert(evidence.end(), driver->evidence.begin(), driver->evidence.end());
+    Outcome outcome = fires(std::move(evidence), {{"file", env.unversioned_entry->front()},
+                                                  {"runtime", to_string(runtime->version)},
+                                                  {"api", driver->cuda_text}});
+    if (auto rules = facts.load_rules())
+      if (std::string branch = branch_for(**rules, runtime->version); !branch.empty())
+        outcome.fields["branch"] = branch;
+    return likely(std::move(outcome), "whether the program makes the call");
+  });
+}
+
 } // namespace
 
 CheckList cuda_version_checks() {
   return {{"cuda-runtime-too-new", runtime_too_new},
           {"cuda-runtime-newer-minor", runtime_newer_minor},
+          {"cuda-entry-point-unversioned", entry_point},
           {"cuda-compat-consumer-gpu", compat_consumer},
           {"cuda-compat-older", compat_older},
           {"cuda-compat-branch", compat_branch},

@@ -39,6 +39,30 @@ TEST(CudaRuntime, MajorVersionAndFloor) {
   }
 }
 
+TEST(CudaRuntime, EntryPointsOfTheRuntimesOwnVersion) {
+  auto with = [](const char* driver, const char* cuda, std::vector<std::string> files) {
+    Machine machine = with_torch(driver, cuda);
+    machine.pythons[0].packages = known<std::vector<PythonPackage>>({}, "/venv");
+    machine.pythons[0].unversioned_entry = std::move(files);
+    return machine;
+  };
+  auto answer = [](const Machine& machine) {
+    return ask_versions("cuda-entry-point-unversioned", machine);
+  };
+  Outcome outcome = answer(with("525.60.13", "12.8", {"/venv/a.so"}));
+  EXPECT_EQ(outcome.answer, Answer::fires);
+  EXPECT_FALSE(outcome.missing.empty());
+  EXPECT_EQ(outcome.fields["runtime"], "12.8");
+  EXPECT_EQ(outcome.fields["branch"], "570");
+  EXPECT_EQ(answer(with("525.60.13", "12.8", {})).answer, Answer::ok);
+  EXPECT_EQ(answer(with("570.86.15", "12.8", {"/venv/a.so"})).answer, Answer::ok);
+  EXPECT_EQ(answer(with("525.60.13", "13.0", {"/venv/a.so"})).answer, Answer::not_applicable);
+  EXPECT_EQ(answer(with("525.60.13", "None", {"/venv/a.so"})).answer, Answer::unknown);
+  Machine unread = with("525.60.13", "12.8", {});
+  unread.pythons[0].unversioned_entry.reset();
+  EXPECT_EQ(answer(unread).answer, Answer::not_applicable);
+}
+
 TEST(CudaRuntime, SaysWhichDriverAndWhose) {
   Outcome outcome = ask_versions("cuda-runtime-too-new", with_torch("570.86.15", "13.0"));
   EXPECT_EQ(outcome.fields["driver"], "570.86.15");

@@ -208,5 +208,71 @@ TEST(EnvironmentNames, MisspeltAndNotRead) {
             "DS_CUDA_ARCH");
 }
 
+// A shell with a toolkit in LD_LIBRARY_PATH, beside a service on a GPU.
+Machine with_service() {
+  Machine machine = healthy_h100();
+  LoaderState::PathElement element;
+  element.text = "/opt/cuda/lib64";
+  element.exists = true;
+  machine.loader.library_path = {element};
+  ResolvedSoname here;
+  here.soname = "libcudart.so.12";
+  here.found.rule = FoundBy::ld_library_path;
+  here.found.path = "/opt/cuda/lib64/libcudart.so.12";
+  here.found.real_path = "/opt/cuda/lib64/libcudart.so.12.8.90";
+  machine.loader.sonames = {here};
+  GpuProcess process;
+  process.pid = 4711;
+  process.name = "python3";
+  process.unit = "cron.service";
+  process.libraries = {"/usr/lib/x86_64-linux-gnu/libcudart.so.12.0.146"};
+  machine.processes.value->push_back(process);
+  return machine;
+}
+
+TEST(EnvironmentPassedOn, AServiceWithoutTheLibraryPath) {
+  auto answer = [](const Machine& machine) {
+    return ask(passed_on_checks(), "environment-lost-in-service", machine);
+  };
+  EXPECT_EQ(answer(healthy_h100()).answer, Answer::not_applicable);
+  Machine machine = with_service();
+  EXPECT_EQ(answer(machine).answer, Answer::fires);
+  EXPECT_EQ(answer(machine).fields["unit"], "cron.service");
+  GpuProcess& process = machine.processes.value->back();
+  process.libraries = {"/opt/cuda/lib64/libcudart.so.12.8.90"};
+  EXPECT_EQ(answer(machine).answer, Answer::ok) << "the same file";
+  process.libraries = {"/usr/lib/libcudart.so.13.0.96"};
+  EXPECT_EQ(answer(machine).answer, Answer::ok) << "another library";
+  process.libraries = {"/usr/lib/libcudart.so.12"};
+  EXPECT_EQ(answer(machine).answer, Answer::fires);
+  process.environment["LD_LIBRARY_PATH"] = "/usr/lib";
+  EXPECT_EQ(answer(machine).answer, Answer::ok) << "it has one of its own";
+  process.environment.clear();
+  machine.loader.sonames[0].found.rule = FoundBy::cache;
+  EXPECT_EQ(answer(machine).answer, Answer::ok) << "the path is not why";
+  process.unit = "session-2.scope";
+  EXPECT_EQ(answer(machine).answer, Answer::not_applicable);
+  machine.processes = unknown<std::vector<GpuProcess>>("/proc is hidden");
+  EXPECT_EQ(answer(machine).answer, Answer::unknown);
+}
+
+TEST(EnvironmentPassedOn, Sudo) {
+  auto answer = [](const Machine& machine) {
+    return ask(passed_on_checks(), "environment-lost-in-sudo", machine);
+  };
+  Machine machine = healthy_h100();
+  machine.toolkits.settings = {
+      {"/etc/profile.d/cuda.sh", 2, "export LD_LIBRARY_PATH=/opt/cuda/lib64", {}}};
+  EXPECT_EQ(answer(machine).answer, Answer::not_applicable);
+  machine.environment["SUDO_UID"] = "1000";
+  EXPECT_EQ(answer(machine).answer, Answer::fires);
+  EXPECT_EQ(answer(machine).fields["place"], "/etc/profile.d/cuda.sh:2");
+  machine.environment["LD_LIBRARY_PATH"] = "/opt/cuda/lib64";
+  EXPECT_EQ(answer(machine).answer, Answer::ok);
+  machine.environment.erase("LD_LIBRARY_PATH");
+  machine.toolkits.settings.clear();
+  EXPECT_EQ(answer(machine).answer, Answer::ok);
+}
+
 } // namespace
 } // namespace gpuvet::testing

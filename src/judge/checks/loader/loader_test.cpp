@@ -290,7 +290,12 @@ TEST(LoaderExtensions, AnotherCudaMajor) {
   PythonEnv env;
   env.executable = "/venv/bin/python3";
   env.torch = {{"cuda", "12.6"}};
-  env.extensions.push_back({"vllm", "/venv/vllm/_C.abi3.so", "cxx11", {}, {"libfoo.so.1"}});
+  PythonEnv::Extension extension;
+  extension.package = "vllm";
+  extension.file = "/venv/vllm/_C.abi3.so";
+  extension.abi = "cxx11";
+  extension.missing_needed = {"libfoo.so.1"};
+  env.extensions.push_back(extension);
   machine.pythons.push_back(env);
   EXPECT_EQ(ask_settings("loader-extension-other-major", machine).answer, Answer::ok);
   machine.pythons[0].extensions[0].missing_needed = {"libcudart.so.13"};
@@ -298,6 +303,33 @@ TEST(LoaderExtensions, AnotherCudaMajor) {
   EXPECT_EQ(outcome.answer, Answer::fires);
   EXPECT_EQ(outcome.fields["wants"], "13");
   EXPECT_EQ(outcome.fields["major"], "12");
+}
+
+TEST(LoaderExtensions, ARunPathOfTheBuildMachine) {
+  Machine machine = healthy_h100();
+  EXPECT_EQ(ask_settings("loader-run-path-lost", machine).answer, Answer::not_applicable);
+  PythonEnv env;
+  env.executable = "/venv/bin/python3";
+  env.packages = known<std::vector<PythonPackage>>({PythonPackage{.name = "flash-attn"}}, "/venv");
+  PythonEnv::Extension extension;
+  extension.package = "flash-attn";
+  extension.file = "/venv/flash_attn_2_cuda.so";
+  extension.lost_run_paths = {"/home/build/cuda/lib64"};
+  env.extensions = {extension};
+  machine.pythons = {env};
+  auto answer = [&] { return ask_settings("loader-run-path-lost", machine).answer; };
+  EXPECT_EQ(answer(), Answer::ok) << "nothing is missed";
+  PythonEnv::Extension& one = machine.pythons[0].extensions[0];
+  one.missing_needed = {"libcudart.so.12"};
+  EXPECT_EQ(answer(), Answer::ok) << "the library is nowhere";
+  one.elsewhere = {"/opt/cuda/lib64/libcudart.so.12"};
+  EXPECT_EQ(ask_settings("loader-run-path-lost", machine).fields["there"], "/opt/cuda/lib64");
+  machine.pythons[0].torch = {{"cuda", "13.0"}};
+  EXPECT_EQ(answer(), Answer::ok) << "loader-extension-other-major tells";
+  machine.pythons[0].torch = {{"cuda", "12.6"}};
+  EXPECT_EQ(answer(), Answer::fires);
+  one.lost_run_paths.clear();
+  EXPECT_EQ(answer(), Answer::ok) << "the file never had a run path";
 }
 
 TEST(LoaderCudart, SeveralOnThePath) {

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "judge/checks/common.hpp"
 #include "judge/checks/subjects.hpp"
+#include "judge/here/python.hpp"
 
 #include <fmt/core.h>
 
@@ -225,12 +226,16 @@ uint32_t cuda_major(std::string_view soname) {
   return 0;
 }
 
+// What PyTorch of the environment was built for; nullopt: not known.
+std::optional<Version> torch_cuda(const PythonEnv& env) {
+  auto cuda = env.torch.find("cuda");
+  return cuda == env.torch.end() ? std::nullopt : parse_version(cuda->second);
+}
+
 Outcome extension_major(const Machine& machine, const Facts&) {
   if (machine.pythons.empty()) return not_applicable("no Python environment was looked at");
   for (const PythonEnv& env : machine.pythons) {
-    auto cuda = env.torch.find("cuda");
-    std::optional<Version> has =
-        cuda == env.torch.end() ? std::nullopt : parse_version(cuda->second);
+    const std::optional<Version> has = torch_cuda(env);
     for (const PythonEnv::Extension& extension : env.extensions)
       for (const std::string& soname : extension.missing_needed) {
         uint32_t wants = cuda_major(soname);
@@ -243,7 +248,7 @@ Outcome extension_major(const Machine& machine, const Facts&) {
                    {"python", env.executable}});
         if (has) {
           outcome.evidence.push_back(
-              fmt::format("torch/version.py of {}: cuda = {}", env.executable, cuda->second));
+              fmt::format("torch/version.py of {}: cuda = {}", env.executable, to_string(*has)));
           outcome.fields["has"] = fmt::format("CUDA {}", has->major());
           outcome.fields["major"] = fmt::format("{}", has->major());
         } else {
@@ -253,6 +258,32 @@ Outcome extension_major(const Machine& machine, const Facts&) {
       }
   }
   return ok("no package wants another CUDA major version");
+}
+
+// A library that is here is not found because the run path names folders of another machine.
+Outcome run_path_lost(const Machine& machine, const Facts&) {
+  return over_pythons(machine, [](const PythonEnv& env) {
+    for (const PythonEnv::Extension& extension : env.extensions) {
+      if (extension.lost_run_paths.empty() || extension.missing_needed.empty()) continue;
+      if (extension.elsewhere.empty()) continue; // not here at all: that is the cause
+      const std::optional<Version> has = torch_cuda(env);
+      const uint32_t wants = cuda_major(extension.missing_needed.front());
+      if (wants != 0 && has && has->major() != wants) continue; // it would not fit
+      const std::string& there = extension.elsewhere.front();
+      return fires(
+          {fmt::format("{}: run path {} (not there)", extension.file,
+                       joined(extension.lost_run_paths, ":")),
+           fmt::format("{}: needs {}, not found", extension.file, joined(extension.missing_needed)),
+           there + ": is there"},
+          {{"package", extension.package},
+           {"library", std::string(name_of(there))},
+           {"folder", extension.lost_run_paths.front()},
+           {"file", extension.file},
+           {"there", std::string(folder_of(there))},
+           {"pip", pip_command(env)}});
+    }
+    return ok("no run path of an extension leads to a folder that is gone and needed");
+  });
 }
 
 Outcome several_cudart(const Machine& machine, const Facts&) {
@@ -289,6 +320,7 @@ CheckList loader_setting_checks() {
           {"loader-libstdcxx-old", libstdcxx_old},
           {"loader-library-old", library_old},
           {"loader-extension-other-major", extension_major},
+          {"loader-run-path-lost", run_path_lost},
           {"loader-several-cudart", several_cudart}};
 }
 

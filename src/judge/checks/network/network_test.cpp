@@ -198,6 +198,24 @@ TEST(Limits, LockedMemoryOfAProcess) {
   EXPECT_EQ(ask_traffic("network-memlock-of-process", machine).answer, Answer::not_applicable);
 }
 
+TEST(Limits, MemoryThatCannotBePinned) {
+  Machine machine = node();
+  EXPECT_EQ(ask_traffic("network-memory-not-pinnable", machine).answer, Answer::unknown);
+  machine.kernel.cma_bytes = known<uint64_t>(32ULL << 20U, "/proc/meminfo");
+  machine.kernel.cma_free_bytes = known<uint64_t>(31ULL << 20U, "/proc/meminfo");
+  EXPECT_EQ(ask_traffic("network-memory-not-pinnable", machine).answer, Answer::ok);
+  machine.kernel.cma_free_bytes.value = 10ULL << 30U;
+  Outcome outcome = ask_traffic("network-memory-not-pinnable", machine);
+  EXPECT_EQ(outcome.answer, Answer::fires);
+  EXPECT_EQ(outcome.fields["bytes"], "10.7 GB");
+  EXPECT_FALSE(outcome.missing.empty());
+  // An area that the administrator asked for is large by intent.
+  machine.kernel.cma_bytes.value = 10ULL << 30U;
+  EXPECT_EQ(ask_traffic("network-memory-not-pinnable", machine).answer, Answer::ok);
+  machine.network.ports.clear();
+  EXPECT_EQ(ask_traffic("network-memory-not-pinnable", machine).answer, Answer::not_applicable);
+}
+
 TEST(Limits, FilesAndPids) {
   Machine machine = node();
   EXPECT_EQ(ask_traffic("network-few-open-files", machine).answer, Answer::unknown);

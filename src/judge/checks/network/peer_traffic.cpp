@@ -101,6 +101,32 @@ Outcome memlock_of_process(const Machine& machine, const Facts&) {
   return ok("no GPU process has a low limit");
 }
 
+// Kexec handover lends its scratch area to the page allocator as pages that can't be pinned for
+// long: registering memory for RDMA fails once only such pages are left.
+Outcome unpinnable(const Machine& machine, const Facts&) {
+  constexpr uint64_t much = 1ULL << 30U; // bytes; seen: 9.3 GiB
+  if (machine.network.ports.empty()) return not_applicable("there is no RDMA device");
+  const KernelSide& kernel = machine.kernel;
+  if (!kernel.cma_free_bytes) return not_known(kernel.cma_free_bytes.why_unknown);
+  if (!kernel.cma_bytes) return not_known(kernel.cma_bytes.why_unknown);
+  const uint64_t areas = *kernel.cma_bytes;
+  if (*kernel.cma_free_bytes < areas + much) return ok("memory can be pinned");
+  std::vector<std::string> evidence = {fmt::format("/proc/meminfo: CmaTotal {}, CmaFree {}",
+                                                   human_bytes(areas),
+                                                   human_bytes(*kernel.cma_free_bytes))};
+  std::string release = "of unknown release";
+  if (machine.system.kernel_release) {
+    release = *machine.system.kernel_release;
+    evidence.push_back("uname: " + release);
+  }
+  if (kernel.command_line)
+    evidence.push_back(kernel.command_line.source + ": " + *kernel.command_line);
+  return likely(fires(std::move(evidence), {{"bytes", human_bytes(*kernel.cma_free_bytes - areas)},
+                                            {"kernel", release}}),
+                "whether registering memory fails: NCCL or ib_write_bw then says \"Cannot allocate "
+                "memory\"");
+}
+
 Outcome few_files(const Machine& machine, const Facts&) {
   if (gpu_count(machine) < 8) return not_applicable("fewer than eight GPUs");
   if (!machine.system.open_files) return not_known("the limit of open files (ulimit -n)");
@@ -124,6 +150,7 @@ CheckList peer_traffic_checks() {
           {"network-acs", acs},
           {"network-memlock-low", memlock},
           {"network-memlock-of-process", memlock_of_process},
+          {"network-memory-not-pinnable", unpinnable},
           {"network-few-open-files", few_files},
           {"network-few-pids", few_pids}};
 }

@@ -1,5 +1,5 @@
-#include "os/memory_available.hpp"
-#include "os/numa.hpp"
+#include "os/memory/memory_available.hpp"
+#include "os/memory/numa.hpp"
 
 #include <gtest/gtest.h>
 

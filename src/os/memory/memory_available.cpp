@@ -1,4 +1,4 @@
-#include "os/memory_available.hpp"
+#include "os/memory/memory_available.hpp"
 
 #include "base/text.hpp"
 #include "os/file_tree.hpp"

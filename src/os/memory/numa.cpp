@@ -1,8 +1,8 @@
-#include "os/numa.hpp"
+#include "os/memory/numa.hpp"
 
 #include "base/text.hpp"
 #include "os/file_tree.hpp"
-#include "os/memory_available.hpp"
+#include "os/memory/memory_available.hpp"
 
 #include <algorithm>
 #include <cerrno>
