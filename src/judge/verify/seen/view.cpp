@@ -1,4 +1,4 @@
-#include "judge/verify/view.hpp"
+#include "judge/verify/seen/view.hpp"
 
 #include "base/compute_capability.hpp"
 
