@@ -22,9 +22,10 @@ JudgedStep started(const VerifyRow& row) {
   return made;
 }
 
+// A check found it: no call failed.
 bool data_wrong(const VerifyRow& row, const StepResult& step) {
-  return step.state == StepState::failed && step.code == 0 && step.call.empty() &&
-         !row.checked_by.empty();
+  if (step.state != StepState::failed || row.checked_by.empty()) return false;
+  return (step.code == 0 && step.call.empty()) || total_of(step, "mismatches").value_or(0) > 0;
 }
 
 // The first row of a step tells when it did not come to its end; the others only point there.
@@ -52,8 +53,8 @@ void judge_unfinished(const VerifyCase& all, const VerifyTarget& target, JudgedS
     return;
   }
   judge_works(all, target, made);
-  if (made.verdict == Verdict::fail && target.row.rule != VerifyRule::works)
-    made.why = with_stop("data arrive wrong: " + target.step->reason);
+  if (made.verdict == Verdict::fail && !target.step->reason.empty())
+    made.why = with_stop(target.step->reason);
 }
 
 void tell_published(const VerifyCase& all, const VerifyTarget& target, JudgedStep& made) {
