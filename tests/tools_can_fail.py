@@ -223,6 +223,21 @@ TOO_NEW = """extern "C" __global__ void gv_null() { asm volatile("griddepcontrol
 """
 
 
+# The accumulators are touched between multiplications, so these cannot overlap.
+ONE_BY_ONE = """extern "C" __global__ void gv_gemm_tma(float* c, unsigned long long a) {
+  float d[4] = {};
+  for (int i = 0; i < 4; ++i) {
+    asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16"
+                 " {%0,%1,%2,%3}, %4, %4, 1, 1, 1, 0, 0;"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                 : "l"(a));
+    d[0] += 1;
+  }
+  c[threadIdx.x] = d[0] + d[1] + d[2] + d[3];
+}
+"""
+
+
 def try_kernels():
     tool = os.path.join(HERE, "../tools/kernels")
     shipped = os.path.join(HERE, "../src/gpu/kernels/images")
@@ -237,6 +252,9 @@ def try_kernels():
         images("images as they are", None)
         write(root, "sources/core.cu", TOO_NEW)
         images("source beyond its PTX version", "griddepcontrol", "--sources", root + "/sources")
+        write(root, "sources/gemm_sm90a.cu", ONE_BY_ONE)
+        expect("multiplications one by one", "Potential Performance Loss", tool, "check", "gemm_sm90a",
+               "--images", root + "/images", "--sources", root + "/sources")
         with open(root + "/images/core.ptx", encoding="utf-8") as file:
             text = file.read()
         write(root, "images/core.ptx", text.replace("mul.lo.s64", "add.s64", 1))

@@ -1,7 +1,7 @@
 // The kernels of gemm_sm90a.cu themselves, run on this CPU: 384 threads a block, barriers, copies
 // and multiplications as the manual says.
-#pragma GCC diagnostic ignored "-Wpsabi" // nobody calls these kernels across compilers
-#define gv_pipe gv_pipe_sm90a            // as other files have it too
+// gemm_sm80.cu has these too.
+#define gv_pipe gv_pipe_sm90a
 #define gv_gemm_shape gv_gemm_shape_sm90a
 #include "gpu/kernels/gemm_sm90a.cu"
 #include "gpu/testing/host_hopper.hpp"

@@ -54,7 +54,7 @@ struct HostBarrier {
 };
 
 // On a host: words[0] address of the matrix, [1] its rows, [2] elements of a row.
-struct alignas(128) TensorMap {
+struct TensorMap {
   unsigned long long words[16];
 };
 

@@ -46,7 +46,7 @@ struct StepStopped {
 class Bench {
  public:
   // Makes the primary context of the device current. Throws StepStopped.
-  Bench(const CudaApi& cuda, int ordinal, StepTeller& tell);
+  Bench(const CudaApi& api, int ordinal_, StepTeller& teller);
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;
   ~Bench();

@@ -46,7 +46,7 @@ class Telemetry {
   };
 
   void listen();
-  void take(const std::string& line);
+  void take(const std::string& text);
   void keep(Seen& seen, const GpuMoment& moment);
   void stop();
 

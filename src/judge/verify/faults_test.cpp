@@ -181,6 +181,9 @@ TEST(VerifyAnswers, TheOwnKernelWrongAndNotProved) {
 }
 
 TEST(VerifyAnswers, TheOwnKernelWrongAndProved) {
+  RunMaker pairs = answers(Engine::wrong, Engine::right);
+  pairs.step("gemm").words["engine"] = "own kernel sm_90a, pairs of blocks";
+  EXPECT_EQ(judge(pairs.run, proved_on({90})).exit_status, 1);
   const VerifyReport report = judge(answers(Engine::wrong, Engine::right).run, proved_on({90}));
   EXPECT_EQ(verdict_of(report, "gemm"), Verdict::fail);
   EXPECT_EQ(find(report, "gemm")->action, Action::isolate);
@@ -231,7 +234,7 @@ TEST(VerifyAnswers, WrongDataInACopy) {
   EXPECT_EQ(verdict_of(judge(made.run), "copy-to-gpu"), Verdict::unknown);
   const VerifyReport report = judge(made.run, proved_on({90}));
   EXPECT_EQ(verdict_of(report, "copy-to-gpu"), Verdict::fail);
-  EXPECT_TRUE(says(find(report, "copy-to-gpu")->why, "data arrive wrong: word 17"))
+  EXPECT_TRUE(says(find(report, "copy-to-gpu")->why, "word 17 is 5, not 4"))
       << find(report, "copy-to-gpu")->why;
 }
 

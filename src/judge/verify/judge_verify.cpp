@@ -1,5 +1,6 @@
+#include "judge/verify/consequences.hpp"
 #include "judge/verify/exit_status.hpp"
-#include "judge/verify/report.hpp"
+#include "judge/verify/report/report.hpp"
 #include "judge/verify/rules.hpp"
 #include "judge/verify/targets.hpp"
 #include "judge/verify/verify.hpp"

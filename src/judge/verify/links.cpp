@@ -1,6 +1,6 @@
 // Rules about links: PCIe under load, and NVLinks that are up.
 #include "judge/verify/rules.hpp"
-#include "judge/verify/window.hpp"
+#include "judge/verify/seen/window.hpp"
 
 #include <fmt/core.h>
 

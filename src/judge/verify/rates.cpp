@@ -1,6 +1,6 @@
 // Rules about figures: rates, shares, latencies, errors of results.
 #include "judge/verify/rules.hpp"
-#include "judge/verify/window.hpp"
+#include "judge/verify/seen/window.hpp"
 
 #include <fmt/core.h>
 

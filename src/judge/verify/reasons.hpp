@@ -1,8 +1,8 @@
 // What held the clocks down, by the rows of facts/verify.toml.
 #pragma once
 
-#include "judge/verify/view.hpp"
-#include "judge/verify/window.hpp"
+#include "judge/verify/seen/view.hpp"
+#include "judge/verify/seen/window.hpp"
 
 #include <optional>
 #include <vector>

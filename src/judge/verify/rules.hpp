@@ -2,9 +2,9 @@
 // about it here (a row that needs what this machine does not have).
 #pragma once
 
-#include "judge/verify/figures.hpp"
-#include "judge/verify/limits.hpp"
-#include "judge/verify/view.hpp"
+#include "judge/verify/seen/figures.hpp"
+#include "judge/verify/seen/limits.hpp"
+#include "judge/verify/seen/view.hpp"
 
 namespace gpuvet {
 

@@ -124,7 +124,7 @@ void watch(NvmlTalk& talk, const std::vector<Handle>& handles, const std::set<in
            double seconds) {
   std::vector<double> sums(handles.size());
   std::vector<int> looks(handles.size());
-  for (double waited = 0; waited < seconds; waited += kBetweenLooks_s) {
+  for (int look = 0; look * kBetweenLooks_s < seconds; ++look) {
     std::this_thread::sleep_for(std::chrono::duration<double>(kBetweenLooks_s));
     for (size_t at = 0; at < handles.size(); ++at) {
       if (skip.contains(static_cast<int>(at)) || !handles[at].device) continue;

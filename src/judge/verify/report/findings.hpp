@@ -1,7 +1,7 @@
 // A sentence for whatever is not as it should be.
 #pragma once
 
-#include "judge/verify/view.hpp"
+#include "judge/verify/seen/view.hpp"
 #include "model/report.hpp"
 
 #include <string>

@@ -1,8 +1,8 @@
-#include "judge/verify/report.hpp"
+#include "judge/verify/report/report.hpp"
 
 #include "judge/verify/exit_status.hpp"
-#include "judge/verify/findings.hpp"
-#include "judge/verify/table.hpp"
+#include "judge/verify/report/findings.hpp"
+#include "judge/verify/report/table.hpp"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-#include "judge/verify/table.hpp"
+#include "judge/verify/report/table.hpp"
 
 #include <fmt/core.h>
 

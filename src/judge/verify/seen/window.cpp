@@ -1,6 +1,6 @@
-#include "judge/verify/window.hpp"
+#include "judge/verify/seen/window.hpp"
 
-#include "judge/verify/figures.hpp"
+#include "judge/verify/seen/figures.hpp"
 
 #include <algorithm>
 #include <array>

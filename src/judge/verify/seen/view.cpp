@@ -1,4 +1,4 @@
-#include "judge/verify/view.hpp"
+#include "judge/verify/seen/view.hpp"
 
 #include "base/compute_capability.hpp"
 
@@ -48,7 +48,8 @@ std::string kernel_name(const VerifyTarget& target, const std::string& kernel) {
   const std::string engine = word_of(*target.step, "engine");
   const size_t at = engine.find("sm_");
   if (at == std::string::npos) return kernel;
-  return kernel + "_sm" + engine.substr(at + 3, engine.find(' ', at) - at - 3);
+  const size_t end = engine.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyz", at + 3);
+  return kernel + "_sm" + engine.substr(at + 3, std::min(end, engine.size()) - at - 3);
 }
 
 } // namespace

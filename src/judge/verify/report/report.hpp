@@ -2,8 +2,8 @@
 // whatever is not as it should be.
 #pragma once
 
+#include "judge/verify/seen/view.hpp"
 #include "judge/verify/verify.hpp"
-#include "judge/verify/view.hpp"
 
 namespace gpuvet {
 

@@ -1,7 +1,7 @@
 // What the hardware can do, worked out from what it says about itself.
 #pragma once
 
-#include "judge/verify/view.hpp"
+#include "judge/verify/seen/view.hpp"
 
 #include <optional>
 #include <string>

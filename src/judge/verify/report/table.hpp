@@ -1,7 +1,7 @@
 // The tables of a report: a row for each figure, of several like GPUs the worst and the spread.
 #pragma once
 
-#include "judge/verify/view.hpp"
+#include "judge/verify/seen/view.hpp"
 #include "model/report.hpp"
 
 #include <vector>

@@ -1,4 +1,4 @@
-#include "judge/verify/figures.hpp"
+#include "judge/verify/seen/figures.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // How a GPU stood while steps ran on it.
 #pragma once
 
-#include "judge/verify/view.hpp"
+#include "judge/verify/seen/view.hpp"
 
 #include <optional>
 #include <vector>

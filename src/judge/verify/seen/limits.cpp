@@ -1,8 +1,8 @@
-#include "judge/verify/limits.hpp"
+#include "judge/verify/seen/limits.hpp"
 
 #include "base/text.hpp"
-#include "judge/verify/figures.hpp"
-#include "judge/verify/window.hpp"
+#include "judge/verify/seen/figures.hpp"
+#include "judge/verify/seen/window.hpp"
 
 #include <fmt/core.h>
 

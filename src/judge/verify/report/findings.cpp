@@ -1,7 +1,7 @@
-#include "judge/verify/findings.hpp"
+#include "judge/verify/report/findings.hpp"
 
 #include "base/text.hpp"
-#include "judge/verify/table.hpp"
+#include "judge/verify/report/table.hpp"
 
 #include <fmt/core.h>
 
