@@ -46,6 +46,8 @@ struct LiteralSet::Impl {
   struct Entry {
     uint64_t window;
     uint32_t literal, offset; // of the window in the literal
+    uint64_t last = 0;        // bytes of a literal that has so many
+    uint32_t size = 0;        // of the literal, in bytes
   };
   std::vector<std::string> literals;
   std::vector<uint64_t> filter = std::vector<uint64_t>((1U << kBits) / 64);
@@ -81,8 +83,11 @@ struct LiteralSet::Impl {
       least = common;
       best = at;
     }
+    auto size = static_cast<uint32_t>(literal.size());
+    uint64_t last = size < kLoad ? 0 : load(literal.data() + size - kLoad);
     for (size_t at = best; at < best + stride; ++at)
-      entries.push_back({window_of(literal.substr(at)), index, static_cast<uint32_t>(at)});
+      entries.push_back(
+          {window_of(literal.substr(at)), index, static_cast<uint32_t>(at), last, size});
   }
 
   void build() {
@@ -117,6 +122,10 @@ struct LiteralSet::Impl {
       const Entry& entry = entries[i];
       if (entry.window != window || at < from + entry.offset || !wanted(entry.literal)) continue;
       size_t begin = at - entry.offset;
+      if (text.size() - begin < entry.size) continue;
+      // A text of near matches has the window again and again: its end tells most of them apart.
+      if (entry.size >= kLoad && load(text.data() + begin + entry.size - kLoad) != entry.last)
+        continue;
       if (text.substr(begin).starts_with(literals[entry.literal]) && found(entry.literal, begin))
         return true;
     }

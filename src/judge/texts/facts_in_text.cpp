@@ -236,7 +236,9 @@ void FactsInText::State::hear(std::string_view text, const std::set<uint32_t>& c
   if (spoken.empty()) return;
   for (uint32_t row : spoken)
     if (tables.rows[row].alone && !vetoed(text) && try_row(row, text, {})) return;
+  std::set<std::string_view> heard; // a part again says nothing new
   for (std::string_view part : parts_of(text)) {
+    if (!heard.insert(part).second) continue;
     std::optional<bool> refused;
     for (uint32_t row : spoken) {
       if (tables.rows[row].alone || !has_literal(tables.rows[row], part)) continue;
