@@ -213,7 +213,7 @@ TEST(Explain, CausesOfMemoryAreThoseOfOom) {
   const std::string today =
       "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. "
       "GPU 0 has a total capacity of 8.00 GiB of which 1.00 GiB is free. "
-      "Try PYTORCH_ALLOC_CONF=expandable_segments:True";
+      "try setting PYTORCH_ALLOC_CONF=expandable_segments:True";
   const OomEvidence before = testing::oom_evidence(old), now = testing::oom_evidence(today);
   ASSERT_EQ(before.messages.size(), 1U);
   const std::string split = fixes_of(ask(old, {}, &before), "pool-fragmentation");
