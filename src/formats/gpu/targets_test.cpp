@@ -81,7 +81,7 @@ TEST(GpuTargets, PtxTextTellsItsOwnVersion) {
     for (const Container& container : inspect(stream, "x", {.sections_only = true}).containers)
       for (const Image& image : container.images) {
         if (image.kind != ImageKind::ptx || image.compression != Compression::none) continue;
-        constexpr size_t minor = 28, major = 30; // in the entry's header
+        constexpr size_t minor = 24, major = 26; // in the entry's header
         bytes[image.offset + minor] = bytes[image.offset + major] = 99;
         ++plain;
       }
