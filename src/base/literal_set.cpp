@@ -46,6 +46,8 @@ struct LiteralSet::Impl {
   struct Entry {
     uint64_t window;
     uint32_t literal, offset; // of the window in the literal
+    uint64_t last = 0;        // bytes of a literal that has so many
+    uint32_t size = 0;        // of the literal, in bytes
   };
   std::vector<std::string> literals;
   std::vector<uint64_t> filter = std::vector<uint64_t>((1U << kBits) / 64);
@@ -81,8 +83,11 @@ struct LiteralSet::Impl {
       least = common;
       best = at;
     }
+    auto size = static_cast<uint32_t>(literal.size());
+    uint64_t last = size < kLoad ? 0 : load(literal.data() + size - kLoad);
     for (size_t at = best; at < best + stride; ++at)
-      entries.push_back({window_of(literal.substr(at)), index, static_cast<uint32_t>(at)});
+      entries.push_back(
+          {window_of(literal.substr(at)), index, static_cast<uint32_t>(at), last, size});
   }
 
   void build() {
@@ -107,21 +112,28 @@ struct LiteralSet::Impl {
     return (filter[hash / 64] >> (hash % 64)) & 1;
   }
 
-  // Calls found(literal, its position) for each that has its window at `at`; ends when told true.
-  template <class F> bool at_window(std::string_view text, size_t at, size_t from, F found) const {
+  // Calls found(literal, its position) for each wanted(literal) that has its window at `at`; ends
+  // when told true.
+  template <class W, class F>
+  bool at_window(std::string_view text, size_t at, size_t from, W wanted, F found) const {
     uint64_t window = window_of(text.substr(at));
     uint32_t group = hash_of(window) >> kGroupShift;
     for (uint32_t i = starts[group]; i < starts[group + 1]; ++i) {
       const Entry& entry = entries[i];
-      if (entry.window != window || at < from + entry.offset) continue;
+      if (entry.window != window || at < from + entry.offset || !wanted(entry.literal)) continue;
       size_t begin = at - entry.offset;
+      if (text.size() - begin < entry.size) continue;
+      // A text of near matches has the window again and again: its end tells most of them apart.
+      if (entry.size >= kLoad && load(text.data() + begin + entry.size - kLoad) != entry.last)
+        continue;
       if (text.substr(begin).starts_with(literals[entry.literal]) && found(entry.literal, begin))
         return true;
     }
     return false;
   }
 
-  template <class F> void scan(std::string_view text, size_t from, F found) const {
+  template <class W, class F>
+  void scan(std::string_view text, size_t from, W wanted, F found) const {
     if (entries.empty()) return;
     const char* data = text.data();
     const size_t step = 4 * stride;
@@ -132,10 +144,11 @@ struct LiteralSet::Impl {
            may_be(here + 3 * stride)) == 0)
         continue;
       for (size_t i = 0; i < 4; ++i)
-        if (may_be(here + i * stride) != 0 && at_window(text, at + i * stride, from, found)) return;
+        if (may_be(here + i * stride) != 0 && at_window(text, at + i * stride, from, wanted, found))
+          return;
     }
     for (; at + width <= text.size(); at += stride)
-      if (at_window(text, at, from, found)) return;
+      if (at_window(text, at, from, wanted, found)) return;
   }
 };
 
@@ -149,21 +162,27 @@ LiteralSet& LiteralSet::operator=(LiteralSet&&) noexcept = default;
 
 size_t LiteralSet::find(std::string_view text, size_t from) const {
   size_t found = std::string_view::npos;
-  impl_->scan(text, from, [&](uint32_t, size_t begin) {
-    found = begin;
-    return true;
-  });
+  impl_->scan(
+      text, from, [](uint32_t) { return true; },
+      [&](uint32_t, size_t begin) {
+        found = begin;
+        return true;
+      });
   return found;
 }
 
 std::vector<uint32_t> LiteralSet::all_in(std::string_view text) const {
+  // What was found once is not compared again: a text may have one literal at every turn.
+  std::vector<bool> seen(impl_->literals.size());
   std::vector<uint32_t> found;
-  impl_->scan(text, 0, [&](uint32_t literal, size_t) {
-    found.push_back(literal);
-    return false;
-  });
+  impl_->scan(
+      text, 0, [&](uint32_t literal) { return !seen[literal]; },
+      [&](uint32_t literal, size_t) {
+        seen[literal] = true;
+        found.push_back(literal);
+        return false;
+      });
   std::sort(found.begin(), found.end());
-  found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }
 

@@ -103,6 +103,13 @@ Result<OomGrammar> compile_oom(const OomTables& tables) {
   for (const OomAxisRow& row : tables.axes)
     if (!error) error = add(grammar.axes, row.pattern, row.literal);
   if (error) return tl::unexpected<Error>(*error);
+  std::vector<std::string> literals;
+  for (const OomGrammar::Opening& opening : grammar.openings)
+    literals.push_back(opening.pattern.literal());
+  for (const std::vector<OomPattern>* list : {&grammar.nots, &grammar.series})
+    for (const OomPattern& pattern : *list)
+      literals.push_back(pattern.literal());
+  grammar.literals.emplace(literals);
   return grammar;
 }
 

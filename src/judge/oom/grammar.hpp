@@ -1,10 +1,12 @@
 // The rows of facts/oom.toml, compiled: patterns whose named groups can be found again in the text.
 #pragma once
 
+#include "base/literal_set.hpp"
 #include "base/regex.hpp"
 #include "facts/oom/oom.hpp"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +24,7 @@ class OomPattern {
   // Errors: a sentence with what is wrong with the pattern.
   static Result<OomPattern> compile(const std::string& pattern, std::string literal);
 
+  const std::string& literal() const { return literal_; }
   bool may_match(std::string_view text) const {
     return text.find(literal_) != std::string_view::npos;
   }
@@ -52,6 +55,10 @@ struct OomGrammar {
   std::vector<OomPattern> series; // of each row
   std::vector<OomPattern> keys;   // of each series row; one that is empty is not asked
   std::vector<OomPattern> axes;   // of each row
+
+  // Literals of openings, nots and series, in this order: which of them a line has is found at
+  // once, for a hostile log has many in each line.
+  std::optional<LiteralSet> literals;
 };
 
 // `tables` must outlive the grammar. Errors: the first pattern that is none.

@@ -4,6 +4,7 @@
 #include "judge/oom/samples.hpp"
 #include "judge/oom/tables.hpp"
 
+#include <algorithm>
 #include <map>
 
 namespace gpuvet {
@@ -43,6 +44,7 @@ struct OomReader::Impl {
   std::map<std::string, std::optional<size_t>> seen; // texts that were read; absent: no message
   std::optional<size_t> far;                         // the message that takes pieces from far below
   uint64_t last = 0;
+  std::vector<bool> present; // literals of the grammar in the present line
 
   // The index of the message, which may be known already.
   size_t keep(OomMessage message) {
@@ -78,11 +80,22 @@ struct OomReader::Impl {
     if (seen.size() < kMostSeen) seen.emplace(std::move(gathered.text), index);
   }
 
+  void look_for_literals(std::string_view line) {
+    present.assign(grammar.openings.size() + grammar.nots.size() + grammar.series.size(), false);
+    for (uint32_t literal : grammar.literals->all_in(line))
+      present[literal] = true;
+  }
+
+  bool has_series() const {
+    auto first = static_cast<std::ptrdiff_t>(grammar.openings.size() + grammar.nots.size());
+    return std::find(present.begin() + first, present.end(), true) != present.end();
+  }
+
   // A line that is something else, and the openings in it void.
   bool is_aside(std::string_view line, uint64_t number) {
     bool wins = false;
     for (size_t i = 0; i < grammar.nots.size(); ++i) {
-      if (!grammar.nots[i].found_in(line)) continue;
+      if (!present[grammar.openings.size() + i] || !grammar.nots[i].found_in(line)) continue;
       const OomNot& row = grammar.tables->nots[i];
       wins = wins || row.wins;
       auto known = evidence.asides.begin();
@@ -98,7 +111,7 @@ struct OomReader::Impl {
 
   bool opens(std::string_view line, uint64_t number) {
     for (size_t i = 0; i < grammar.openings.size(); ++i) {
-      if (!grammar.openings[i].pattern.found_in(line)) continue;
+      if (!present[i] || !grammar.openings[i].pattern.found_in(line)) continue;
       finish();
       open.emplace();
       open->opening = i;
@@ -118,7 +131,8 @@ struct OomReader::Impl {
     if (line.find("expandable_segments:True") != std::string_view::npos &&
         line.find("try setting") == std::string_view::npos)
       evidence.expandable_set = true;
-    samples.take(line, number);
+    look_for_literals(line);
+    samples.take(line, number, has_series());
     take_table_line(*grammar.tables, line, number, evidence.tables);
     if (is_aside(line, number)) {
       finish();

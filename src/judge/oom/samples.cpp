@@ -174,9 +174,10 @@ void OomSamples::go_on(std::string_view line, uint64_t number) {
       });
 }
 
-void OomSamples::take(std::string_view line, uint64_t number) {
+void OomSamples::take(std::string_view line, uint64_t number, bool has_series) {
   if (take_header(line)) return;
   go_on(line, number);
+  if (!has_series) return;
   for (size_t i = 0; i < grammar_.series.size(); ++i) {
     const OomSeriesRow& row = grammar_.tables->series[i];
     grammar_.series[i].each(line, [&](size_t, const std::vector<OomGroup>& groups) {

@@ -15,7 +15,8 @@ class OomSamples {
   explicit OomSamples(const OomGrammar& grammar)
       : grammar_(grammar), keys_(grammar.series.size()) {}
 
-  void take(std::string_view line, uint64_t number);
+  // `has_series`: the line holds the literal of some series.
+  void take(std::string_view line, uint64_t number, bool has_series);
   // A line without literals: a row of a table whose head was seen, or the name of a device.
   void go_on(std::string_view line, uint64_t number);
   void take(const OomMessage& message);

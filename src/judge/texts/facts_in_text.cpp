@@ -21,6 +21,8 @@ constexpr size_t kLongestLine = 8192; // beyond which a line is cut
 constexpr size_t kLongestValue = 1024;
 constexpr size_t kMostOfOneName = 64; // a name may have many values: lists of libraries, processes
 constexpr size_t kMostOpen = 8;       // sections
+constexpr uint32_t kIdleLines =
+    20000; // with a literal and without news: it is no longer looked for
 
 using Groups = std::map<std::string, std::string>;
 
@@ -43,6 +45,7 @@ class LazyRegex {
 // What a literal leads to.
 struct Lead {
   std::vector<uint32_t> rows, sections;
+  uint32_t idle = 0; // lines with it since one told something new; stops at kIdleLines
 };
 
 struct OpenSection {
@@ -85,6 +88,12 @@ std::vector<std::string_view> parts_of(std::string_view text) {
   }
   parts.push_back(trimmed(text.substr(begin)));
   return parts;
+}
+
+bool has_literal(const TextRow& row, std::string_view text) {
+  return std::any_of(row.literals.begin(), row.literals.end(), [&](const std::string& literal) {
+    return text.find(literal) != std::string_view::npos;
+  });
 }
 
 bool is_version(std::string_view name) {
@@ -138,6 +147,7 @@ struct FactsInText::State {
   }
 
   void line(std::string_view text, uint64_t number);
+  void note_idle(const std::vector<uint32_t>& found, bool told);
   void hear(std::string_view text, const std::set<uint32_t>& candidates);
   void age_sections(std::string_view text);
   void open_sections(std::string_view text, const std::set<uint32_t>& candidates);
@@ -168,8 +178,9 @@ struct FactsInText::State {
   SeenInText seen;
   std::optional<size_t> gpu; // the one that the lines are about, index into seen.gpus
 
-  uint64_t number = 0; // of the line
-  bool said = false;   // by a person: the row that gives
+  uint64_t number = 0;            // of the line
+  uint64_t news = 0, changes = 0; // facts that were new; literals that became idle
+  bool said = false;              // by a person: the row that gives
 };
 
 void FactsInText::State::line(std::string_view text, uint64_t line_number) {
@@ -181,8 +192,11 @@ void FactsInText::State::line(std::string_view text, uint64_t line_number) {
   number = line_number;
 
   age_sections(text);
+  const uint64_t news_before = news;
   std::set<uint32_t> candidates, sections;
-  for (uint32_t literal : literals.all_in(text)) {
+  std::vector<uint32_t> found = literals.all_in(text);
+  for (uint32_t literal : found) {
+    if (leads[literal].idle == kIdleLines) continue;
     candidates.insert(leads[literal].rows.begin(), leads[literal].rows.end());
     sections.insert(leads[literal].sections.begin(), leads[literal].sections.end());
   }
@@ -200,6 +214,17 @@ void FactsInText::State::line(std::string_view text, uint64_t line_number) {
     if (tables.rows[row].in.empty() && !tables.rows[row].said) print(row, none);
   if (!printed) hear(text, candidates);
   open_sections(text, sections);
+  note_idle(found, news != news_before);
+}
+
+// Literals that stand in line after line and tell nothing new any more.
+void FactsInText::State::note_idle(const std::vector<uint32_t>& found, bool told) {
+  for (uint32_t literal : found) {
+    Lead& lead = leads[literal];
+    if (lead.idle == kIdleLines) continue;
+    lead.idle = told ? 0 : lead.idle + 1;
+    if (lead.idle == kIdleLines) ++changes;
+  }
 }
 
 // What a person says counts where no program speaks, and where it is about this machine: each part
@@ -211,10 +236,12 @@ void FactsInText::State::hear(std::string_view text, const std::set<uint32_t>& c
   if (spoken.empty()) return;
   for (uint32_t row : spoken)
     if (tables.rows[row].alone && !vetoed(text) && try_row(row, text, {})) return;
+  std::set<std::string_view> heard; // a part again says nothing new
   for (std::string_view part : parts_of(text)) {
+    if (!heard.insert(part).second) continue;
     std::optional<bool> refused;
     for (uint32_t row : spoken) {
-      if (tables.rows[row].alone) continue;
+      if (tables.rows[row].alone || !has_literal(tables.rows[row], part)) continue;
       const Regex* regex = rows[row].get(tables.rows[row].pattern);
       if (!regex || !regex->found_in(part)) continue;
       if (!refused) refused = vetoed(part);
@@ -338,16 +365,19 @@ void FactsInText::State::internal(std::string_view name, std::string_view value)
   } else if (name == "@smi") {
     seen.nvml_answered = true;
   } else if (name == "@kernel") {
-    if (seen.kernel_lines.size() < SeenInText::kMostKernelLines)
-      seen.kernel_lines.emplace_back(number, std::string(value));
+    if (seen.kernel_lines.size() >= SeenInText::kMostKernelLines) return;
+    seen.kernel_lines.emplace_back(number, std::string(value));
+    ++news;
   } else if (name == "@xid" && words.size() >= 2) {
-    if (seen.xids.size() < SeenInText::kMostKernelLines)
-      seen.xids.push_back({words[0], words[1],
-                           std::string(value.substr(value.find(words[1]) + words[1].size())),
-                           number});
+    if (seen.xids.size() >= SeenInText::kMostKernelLines) return;
+    seen.xids.push_back({words[0], words[1],
+                         std::string(value.substr(value.find(words[1]) + words[1].size())),
+                         number});
+    ++news;
   } else if (name == "@function" && words.size() >= 3) {
-    if (seen.functions.size() < SeenInText::kMostKernelLines)
-      seen.functions.push_back({words[0], words[1], words[2]});
+    if (seen.functions.size() >= SeenInText::kMostKernelLines) return;
+    seen.functions.push_back({words[0], words[1], words[2]});
+    ++news;
   } else if (name == "@conda") {
     take_conda(value);
   } else if (name == "@libc_or_python" && words.size() == 2) {
@@ -367,6 +397,7 @@ void FactsInText::State::take_gpu(std::string_view value) {
     fresh.index = *index;
     fresh.line = number;
     at = seen.gpus.insert(seen.gpus.end(), fresh);
+    ++news;
   }
   gpu = static_cast<size_t>(at - seen.gpus.begin());
   if (value == "next" || *index + 1 <= seen.most_gpus) return;
@@ -414,7 +445,9 @@ void FactsInText::State::add(const std::string& name, const std::string& value) 
   gpu_value(name, value);
   std::string where = fmt::format("line {}{}", number, said ? " (said)" : "");
   if (auto at = known.find(name + "\n" + value); at != known.end()) {
-    if (!said && only_said(facts[at->second])) facts[at->second].where = where;
+    if (said || !only_said(facts[at->second])) return;
+    facts[at->second].where = where;
+    ++news;
     return;
   }
   if (facts.size() >= kMostFacts || of_name[name] >= kMostOfOneName) return;
@@ -424,6 +457,7 @@ void FactsInText::State::add(const std::string& name, const std::string& value) 
   ++of_name[name];
   known.emplace(name + "\n" + value, facts.size());
   facts.push_back({name, value, where});
+  ++news;
   if (name == "torch.version") add_torch_cuda(value);
   if (name.starts_with("package."))
     for (const OwnName& own : kOwnNames)
@@ -456,6 +490,22 @@ FactsInText& FactsInText::operator=(FactsInText&&) noexcept = default;
 
 void FactsInText::line(std::string_view text, uint64_t number) {
   state_->line(text, number);
+}
+
+std::vector<std::string> FactsInText::idle_literals() const {
+  std::vector<std::string> idle;
+  for (const auto& [literal, index] : state_->literal_index)
+    if (state_->leads[index].idle == kIdleLines) idle.push_back(literal);
+  return idle;
+}
+
+uint64_t FactsInText::changes() const {
+  return state_->changes;
+}
+
+void FactsInText::look_again() {
+  for (Lead& lead : state_->leads)
+    lead.idle = 0;
 }
 
 const std::vector<KnownFact>& FactsInText::facts() const {

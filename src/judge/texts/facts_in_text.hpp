@@ -33,6 +33,13 @@ class FactsInText {
   // beyond its head may be left out that hold none of fact_literals().
   void line(std::string_view text, uint64_t number);
 
+  // Literals that stood in 20,000 lines which told nothing new; such lines are left unread, so that
+  // a log which has them in every line stays fast. `changes` tells how often the list became
+  // longer. `look_again` empties it: for the end of a log.
+  std::vector<std::string> idle_literals() const;
+  uint64_t changes() const;
+  void look_again();
+
   // So far, in the order of the lines; each value of a name once, at most kMostFacts. `where` is
   // "line 12"; "line 12 (said)" where a person wrote it.
   const std::vector<KnownFact>& facts() const;

@@ -21,6 +21,32 @@ const TextSection& section(std::string_view id) {
   throw std::runtime_error("no such section");
 }
 
+// A log that has the words of a fact in every line is not read to its end.
+TEST(FactsInText, WhatTellsNothingNewAnyMoreIsLeftUnread) {
+  constexpr uint64_t kLines = 20000;
+  const std::string line = "-- Found Python: /usr/bin/python3.10 (found version \"3.10.12\")";
+  const std::string newer = "-- Found Python: /usr/bin/python3.11 (found version \"3.11.2\")";
+  FactsInText reader(text_tables());
+  uint64_t number = 0;
+  while (number < kLines)
+    reader.line(line, ++number);
+  EXPECT_TRUE(reader.idle_literals().empty()) << "the first line told something";
+  reader.line(newer, ++number);
+  EXPECT_EQ(reader.facts().size(), 2U);
+  while (number < 2 * kLines)
+    reader.line(line, ++number);
+  EXPECT_TRUE(reader.idle_literals().empty()) << "there was news in between";
+  reader.line(line, ++number);
+  EXPECT_FALSE(reader.idle_literals().empty());
+  EXPECT_GT(reader.changes(), 0U);
+  const std::string last = "-- Found Python: /usr/bin/python3.12 (found version \"3.12.1\")";
+  reader.line(last, ++number);
+  EXPECT_EQ(reader.facts().size(), 2U);
+  reader.look_again(); // at the end of the log
+  reader.line(last, ++number);
+  EXPECT_EQ(reader.facts().size(), 3U);
+}
+
 // --- the table itself ---------------------------------------------------------------------------
 
 TEST(TextTable, EveryPatternIsOne) {
