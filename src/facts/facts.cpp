@@ -215,8 +215,17 @@ Result<const TextTables*> Facts::texts() const {
   return tables_->simple(tables_->texts, "texts.toml", read_texts);
 }
 
+// Some causes of memory that ran out are checks of the doctor.
 Result<const OomTables*> Facts::oom() const {
-  return tables_->simple(tables_->oom, "oom.toml", read_oom);
+  std::lock_guard lock(tables_->mutex);
+  return tables_->oom.get([this]() -> Result<OomTables> {
+    auto known = checks();
+    if (!known) return tl::unexpected<Error>(known.error());
+    OomTables made;
+    auto use = [&](FactFile& file) { read_oom(file, **known, made); };
+    if (auto error = tables_->read("oom.toml", use)) return tl::unexpected<Error>(*error);
+    return made;
+  });
 }
 
 Result<const VerifyTables*> Facts::verify() const {
@@ -252,6 +261,10 @@ Result<const SignatureTables*> Facts::signatures() const {
       if (auto error = tables_->read("signatures/" + area.id + ".toml", use))
         return tl::unexpected<Error>(*error);
     }
+    auto memory = oom(); // causes that messages of gpuvet oom have too
+    if (!memory) return tl::unexpected<Error>(memory.error());
+    for (const OomCause& cause : (*memory)->causes)
+      if (!cause.of_check) made.causes.push_back(cause_row(cause));
     return made;
   });
 }

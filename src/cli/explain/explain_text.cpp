@@ -59,34 +59,37 @@ std::set<std::string> areas_that_bear(const std::vector<Message>& messages,
 struct TextExplainer::Impl {
   explicit Impl(const Facts& tables) : facts(tables) {
     auto signatures = tables.signatures();
-    auto texts = tables.texts();
+    auto rows = tables.texts();
     auto memory = OomPart::make(tables);
-    for (const Error* error :
-         {signatures ? nullptr : &signatures.error(), texts ? nullptr : &texts.error(),
-          memory ? nullptr : &memory.error()})
+    for (const Error* error : {signatures ? nullptr : &signatures.error(),
+                               rows ? nullptr : &rows.error(), memory ? nullptr : &memory.error()})
       if (error && !problem) problem = *error;
     if (problem) return;
     finder.emplace(**signatures);
-    text_facts.emplace(**texts);
+    texts = *rows;
+    text_facts.emplace(**rows);
     oom.emplace(std::move(*memory));
-    others = fact_literals(**texts);
-    others.insert(others.end(), oom->literals().begin(), oom->literals().end());
     set.emplace(prefilter());
     log.emplace(*set, [this](const PlainLine& line) { take(line); });
   }
 
   std::vector<std::string> prefilter() const {
-    std::vector<std::string> literals = finder->prefilter();
-    for (const std::string& literal : others)
-      if (literal.size() >= MessageFinder::kPrefilterLeast) literals.push_back(literal);
+    std::vector<std::string> literals = finder->prefilter(), of_facts = fact_literals(*texts);
+    std::vector<std::string> idle = text_facts->idle_literals();
+    for (const std::string& literal : idle)
+      of_facts.erase(std::remove(of_facts.begin(), of_facts.end(), literal), of_facts.end());
+    for (const std::vector<std::string>* more :
+         std::initializer_list<const std::vector<std::string>*>{&of_facts, &oom->literals()})
+      for (const std::string& literal : *more)
+        if (literal.size() >= MessageFinder::kPrefilterLeast) literals.push_back(literal);
     return literals;
   }
 
   // What was seen often enough is no longer looked for. Between two pieces, so that the reader,
   // which holds the set by reference, is not in the middle of a line.
   void choose_literals() {
-    if (finder->changes() == changes) return;
-    changes = finder->changes();
+    if (finder->changes() + text_facts->changes() == changes) return;
+    changes = finder->changes() + text_facts->changes();
     *set = LiteralSet(prefilter());
   }
 
@@ -112,6 +115,7 @@ struct TextExplainer::Impl {
       auto lines = static_cast<uint64_t>(std::count(text.begin(), text.end(), '\n'));
       if (!text.ends_with('\n')) ++lines;
       uint64_t before = log->lines() - std::min(lines, log->lines());
+      text_facts->look_again();
       LogText last(*set, [&](const PlainLine& line) {
         finder->line(line.text, before + line.number);
         text_facts->line(line.text, before + line.number);
@@ -127,8 +131,8 @@ struct TextExplainer::Impl {
   std::optional<MessageFinder> finder;
   std::optional<FactsInText> text_facts;
   std::optional<OomPart> oom;
-  std::vector<std::string> others; // literals of facts and of memory
-  uint64_t changes = 0;            // of the finder's literals, when `set` was made
+  const TextTables* texts = nullptr; // rows of facts
+  uint64_t changes = 0;              // of what is still looked for, when `set` was made
   std::optional<LiteralSet> set;
   std::optional<LogText> log;
   std::string end; // the last bytes of the text
@@ -222,12 +226,13 @@ int TextExplainer::finish(const ExplainOptions& options, Context& context, bool 
   ExplainInput input;
   input.found = &*impl_->finder;
   input.text_facts = impl_->text_facts->facts();
+  std::unique_ptr<OomAnswer> oom = impl_->oom->end();
+  if (oom) input.memory = &oom->evidence;
   AskedMachines asked;
   if (auto error = ask_machines(options, context.facts, *impl_->text_facts, asked, input))
     return complain(*error);
   auto explanation = explain(input, context.facts);
   if (!explanation) return complain(explanation.error());
-  std::unique_ptr<OomAnswer> oom = impl_->oom->end();
   bool memory = oom && leads(*oom, *explanation);
   int status = status_of(memory ? confidence_of(*oom) : overall_confidence(*explanation));
   ReadText read{impl_->log->lines(), impl_->log->bytes(), impl_->parts};

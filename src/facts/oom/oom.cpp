@@ -1,5 +1,6 @@
 #include "facts/oom/oom.hpp"
 
+#include "facts/readers.hpp"
 #include "facts/rows.hpp"
 
 #include <algorithm>
@@ -20,8 +21,6 @@ T word_of(FactRow& row, const char* key, const std::array<std::string_view, N>& 
 
 constexpr std::array<std::string_view, 6> kKinds = {"device",  "pool", "budget",
                                                     "startup", "bare", "disguised"};
-constexpr std::array<std::string_view, 7> kSafety = {
-    "safe", "changes-files", "needs-root", "restarts-service", "reboot", "hardware", "provider"};
 
 void read_templates(FactFile& file, OomTables& tables) {
   for (const PackedRow& packed : file.rows("template")) {
@@ -141,52 +140,76 @@ void read_words(FactFile& file, OomTables& tables) {
   }
 }
 
-void read_causes(FactFile& file, OomTables& tables) {
-  for (const PackedRow& packed : file.rows("cause")) {
-    FactRow row(file, packed);
-    OomCause made;
-    made.id = row.text("id");
-    made.title = row.text("title");
-    made.plain = row.text_if("plain");
-    made.cause = row.text("cause");
-    made.measure = row.text("measure");
-    made.note = row.text_if("note");
+// What the doctor's check of this id says, where the row leaves it to the check.
+void take_from_check(FactRow& row, const CheckTables& checks, OomCause& cause) {
+  auto is = [&](const CheckRow& check) { return check.id == cause.id; };
+  auto at = std::find_if(checks.checks.begin(), checks.checks.end(), is);
+  cause.of_check = at != checks.checks.end();
+  if (cause.of_check != cause.cause.empty())
+    row.refuse(cause.of_check
+                   ? "'" + cause.id + "' is a check, which says why, whose it is and what mends it"
+                   : "there is no check '" + cause.id + "', so 'cause' is missing");
+  if (!cause.of_check) return;
+  cause.cause = at->cause;
+  cause.blame = at->blame;
+  for (const CheckFix& fix : at->fixes) {
+    cause.fixes.emplace_back();
+    static_cast<CheckFix&>(cause.fixes.back()) = fix;
+  }
+  cause.source = at->source;
+}
+
+OomCause read_cause(FactRow& row, const CheckTables& checks) {
+  OomCause made;
+  made.id = row.text("id");
+  made.title = row.text("title");
+  made.plain = row.text_if("plain");
+  made.cause = row.text_if("cause");
+  made.measure = row.text("measure");
+  made.note = row.text_if("note");
+  take_from_check(row, checks, made);
+  if (!made.of_check) {
     made.blame = row.text("blame");
     made.source = row.source();
-    row.end();
-    tables.causes.push_back(std::move(made));
+  }
+  if (made.plain.empty() && made.title.find('{') != std::string::npos)
+    row.refuse("a title with {fields} needs 'plain', for where they are not known");
+  row.end();
+  return made;
+}
+
+void read_causes(FactFile& file, const CheckTables& checks, OomTables& tables) {
+  for (const PackedRow& packed : file.rows("cause")) {
+    FactRow row(file, packed);
+    tables.causes.push_back(read_cause(row, checks));
   }
   for (const PackedRow& packed : file.rows("fix")) {
     FactRow row(file, packed);
-    OomFix made;
-    made.cause = row.text("check");
-    made.command = row.text_if("command");
-    if (std::string step = row.text_if("step"); !step.empty()) {
-      if (!made.command.empty()) row.refuse("a fix has a command or a step, not both");
-      made.prose = true;
-      made.command = step;
-    }
-    if (made.command.empty()) row.refuse("a fix needs a command or a step");
-    made.safety = word_of<Safety>(row, "safety", kSafety);
-    made.frameworks = row.list("frameworks");
-    made.unless = row.list("unless");
-    auto is = [&](const OomCause& cause) { return cause.id == made.cause; };
+    OomFix fix;
+    fix.frameworks = row.list("frameworks");
+    fix.unless = row.list("unless");
+    static_cast<CheckFix&>(fix) = read_check_fix(row);
+    auto is = [&](const OomCause& cause) { return cause.id == fix.check && !cause.of_check; };
     auto at = std::find_if(tables.causes.begin(), tables.causes.end(), is);
     if (at == tables.causes.end())
-      row.refuse("there is no cause '" + made.cause + "'");
+      row.refuse("there is no cause '" + fix.check + "' that is no check");
     else
-      at->fixes.push_back(made);
+      at->fixes.push_back(std::move(fix));
+  }
+  for (const PackedRow& packed : file.rows("framework")) {
+    FactRow row(file, packed);
+    tables.frameworks.push_back({row.text("id"), row.text("title")});
     row.end();
   }
 }
 
 } // namespace
 
-void read_oom(FactFile& file, OomTables& tables) {
+void read_oom(FactFile& file, const CheckTables& checks, OomTables& tables) {
   read_templates(file, tables);
   read_lines(file, tables);
   read_words(file, tables);
-  read_causes(file, tables);
+  read_causes(file, checks, tables);
 }
 
 std::vector<std::string> oom_literals(const OomTables& tables) {
@@ -203,6 +226,18 @@ std::vector<std::string> oom_literals(const OomTables& tables) {
   for (const OomTableRow& row : tables.table_rows)
     all.insert(row.title);
   return {all.begin(), all.end()};
+}
+
+CheckRow cause_row(const OomCause& cause) {
+  CheckRow row;
+  row.id = cause.id;
+  row.area = "cause";
+  row.title = cause.plain.empty() ? cause.title : cause.plain;
+  row.cause = cause.cause;
+  row.blame = cause.blame;
+  row.fixes.assign(cause.fixes.begin(), cause.fixes.end());
+  row.source = cause.source;
+  return row;
 }
 
 const OomCause* find_oom_cause(const OomTables& tables, const std::string& id) {

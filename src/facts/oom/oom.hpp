@@ -84,23 +84,28 @@ struct OomType { // of a tensor's elements
   std::string source;
 };
 
-struct OomFix {
-  std::string cause, command;
-  bool prose = false;
-  Safety safety = Safety::safe;
+struct OomFix : CheckFix {
   std::vector<std::string> frameworks; // or ids of templates; empty: all
   std::vector<std::string> unless;     // not for these templates; "expandable": where it is set
 };
 
+// A cause that is a check of the doctor has only its title in numbers and what to measure here; the
+// rest is the check's.
 struct OomCause {
   std::string id, title;     // {fields} are filled in
-  std::string plain;         // the title where they are not known; empty: it has none
+  std::string plain;         // the title where they are not known; empty: the title has none
   std::string cause;         // why such a thing happens
   std::string measure;       // what to measure next, a command or a step
   std::string note;          // advice that misleads
   std::string blame;         // "node", "user", "provider", "application"
   std::vector<OomFix> fixes; // best first
   std::string source;
+  bool of_check = false; // a check has this id
+};
+
+// How a framework's name is written for a person: "bfc" is TensorFlow.
+struct OomFramework {
+  std::string id, title;
 };
 
 // A variable that a fix names, under the name of today.
@@ -127,6 +132,7 @@ struct OomTables {
   std::vector<OomCause> causes;
   std::vector<OomVariable> variables;
   std::vector<OomShared> shared;
+  std::vector<OomFramework> frameworks;
 };
 
 // Every literal of the rows, each once: only lines that hold one need to be read.
@@ -134,7 +140,10 @@ std::vector<std::string> oom_literals(const OomTables& tables);
 
 const OomCause* find_oom_cause(const OomTables& tables, const std::string& id); // null: none
 
+// The cause as other messages have it: with the title that needs no numbers.
+CheckRow cause_row(const OomCause& cause);
+
 class FactFile;
-void read_oom(FactFile& file, OomTables& tables);
+void read_oom(FactFile& file, const CheckTables& checks, OomTables& tables);
 
 } // namespace gpuvet

@@ -1,6 +1,7 @@
 // The rows of signatures and causes hold together: ids, references, literals, patterns, fields.
 #include "base/regex.hpp"
 #include "facts/facts.hpp"
+#include "facts/oom/oom.hpp"
 #include "facts/signatures/signatures.hpp"
 
 #include <gtest/gtest.h>
@@ -23,6 +24,13 @@ const SignatureTables& tables() {
 const CheckTables& checks() {
   static const Facts facts;
   static const auto found = facts.checks();
+  if (!found) throw std::runtime_error(found.error().where + ": " + found.error().what);
+  return **found;
+}
+
+const OomTables& memory() {
+  static const Facts facts;
+  static const auto found = facts.oom();
   if (!found) throw std::runtime_error(found.error().where + ": " + found.error().what);
   return **found;
 }
@@ -81,6 +89,7 @@ bool is_group(const std::string& name, const std::set<std::string>& groups) {
   });
 }
 
+// The causes that oom.toml writes itself are among those of the signatures' tables.
 TEST(Signatures, IdsAreUniqueOverChecksSymptomsSignaturesAndCauses) {
   std::map<std::string, int> seen;
   for (const CheckRow& row : checks().checks)
@@ -92,7 +101,31 @@ TEST(Signatures, IdsAreUniqueOverChecksSymptomsSignaturesAndCauses) {
   for (const Signature& row : tables().signatures)
     ++seen[row.id];
   for (const auto& [id, count] : seen)
-    EXPECT_EQ(count, 1) << id;
+    EXPECT_EQ(count, 1) << id << " stands in " << count << " tables: a cause is written once";
+  for (const OomCause& cause : memory().causes)
+    EXPECT_EQ(seen[cause.id], 1) << cause.id;
+}
+
+// "oom-leak" beside "leak" was one cause under two ids.
+TEST(Signatures, NoCauseOfMemoryHasASecondId) {
+  const std::set<std::string> ids = cause_ids();
+  for (const OomCause& cause : memory().causes)
+    for (const char* word : {"oom-", "memory-", "gpu-memory-"})
+      EXPECT_FALSE(ids.count(word + cause.id)) << word << cause.id << " and " << cause.id;
+}
+
+// What a cause of oom.toml leaves to the doctor's check is the check's, word for word.
+TEST(Signatures, CausesOfMemoryThatAreChecksSayWhatTheCheckSays) {
+  size_t shared = 0;
+  for (const OomCause& cause : memory().causes)
+    for (const CheckRow& check : checks().checks)
+      if (check.id == cause.id) {
+        ++shared;
+        EXPECT_TRUE(cause.of_check) << cause.id;
+        EXPECT_EQ(cause.cause, check.cause);
+        EXPECT_EQ(cause.fixes.size(), check.fixes.size()) << cause.id;
+      }
+  EXPECT_GE(shared, 2U);
 }
 
 TEST(Signatures, EveryCauseThatACandidateNamesExists) {
@@ -110,7 +143,8 @@ TEST(Signatures, EveryCauseIsNamedAndMended) {
     for (const CauseCandidate& candidate : row.candidates)
       named.insert(candidate.cause);
   for (const CheckRow& cause : tables().causes) {
-    EXPECT_TRUE(named.count(cause.id)) << "no signature leads to " << cause.id;
+    EXPECT_TRUE(named.count(cause.id) || find_oom_cause(memory(), cause.id))
+        << "no signature leads to " << cause.id;
     EXPECT_FALSE(cause.fixes.empty()) << cause.id;
     EXPECT_TRUE(cause.blame == "node" || cause.blame == "user" || cause.blame == "provider" ||
                 cause.blame == "application")

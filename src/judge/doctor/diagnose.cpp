@@ -1,5 +1,6 @@
 #include "judge/doctor/diagnose.hpp"
 
+#include "base/fill_text.hpp"
 #include "judge/checks/subjects.hpp"
 #include "judge/doctor/log_checks.hpp"
 
@@ -75,25 +76,15 @@ std::set<std::string> tags_of(const Machine& machine) {
 }
 
 // A way out that names a field which the check did not give is for another case.
-bool names_missing_field(const std::string& text,
-                         const std::map<std::string, std::string>& fields) {
-  for (size_t open = text.find('{'); open != std::string::npos; open = text.find('{', open + 1)) {
-    size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_", open + 1);
-    if (end != std::string::npos && text[end] == '}' && end > open + 1 &&
-        !fields.count(text.substr(open + 1, end - open - 1)))
-      return true;
-  }
-  return false;
-}
-
 std::vector<Fix> fixes_for(const CheckRow& row, const Outcome& outcome,
                            const std::set<std::string>& tags) {
   std::vector<Fix> fixes;
   for (const CheckFix& fix : row.fixes) {
     bool here = fix.on.empty() || std::any_of(fix.on.begin(), fix.on.end(),
                                               [&](const auto& tag) { return tags.count(tag) > 0; });
-    if (here && !names_missing_field(fix.command, outcome.fields))
-      fixes.push_back({fill_in(fix.command, outcome.fields), fix.prose, fix.safety});
+    std::string own = first_choices(fix.command); // the other is for messages, see areas.toml
+    if (here && can_fill(own, outcome.fields))
+      fixes.push_back({fill_text(own, outcome.fields), fix.prose, fix.safety});
   }
   return fixes;
 }
@@ -210,23 +201,7 @@ std::string safety_name(Safety safety) {
 }
 
 std::string fill_in(const std::string& text, const std::map<std::string, std::string>& fields) {
-  std::string filled;
-  for (size_t at = 0; at < text.size();) {
-    size_t open = text.find('{', at);
-    size_t close = open == std::string::npos ? open : text.find('}', open);
-    if (close == std::string::npos) return filled + text.substr(at);
-    std::string name = text.substr(open + 1, close - open - 1);
-    filled += text.substr(at, open - at);
-    auto value = fields.find(name);
-    bool is_name =
-        !name.empty() && name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string::npos;
-    if (value != fields.end())
-      filled += value->second;
-    else
-      filled += is_name ? "(unknown " + name + ")" : "{" + name + "}";
-    at = close + 1;
-  }
-  return filled;
+  return fill_text(text, fields);
 }
 
 std::vector<const PciFunction*> pci_gpus(const Machine& machine) {

@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "judge/explain/fields.hpp"
+#include "judge/oom/fixes.hpp"
 
 #include <fmt/core.h>
 
@@ -21,14 +22,6 @@ constexpr std::array<std::string_view, 4> kMomentary = {"processes", "hardware",
 // Where the doctor's check works its commands out from what it sees.
 constexpr const char* kAskDoctor =
     "run gpuvet doctor on the machine, or gpuvet explain --here: it works out the command";
-
-const CheckRow* find_cause(const std::string& id, const Surround& around) {
-  for (const CheckRow& row : around.checks->checks)
-    if (row.id == id) return &row;
-  for (const CheckRow& row : around.signatures->causes)
-    if (row.id == id) return &row;
-  return nullptr;
-}
 
 // All conditions together: one that is false decides, then one that is unknown.
 struct Together {
@@ -124,18 +117,44 @@ bool fits_system(const CheckFix& fix, const std::set<std::string>& tags) {
                      [&](const std::string& tag) { return tags.count(tag) > 0; });
 }
 
+// What the grammar of memory read in this message's line; null: it is no message of that kind.
+const OomMessage* memory_message(const Message& message, const Surround& around) {
+  if (!around.memory_seen) return nullptr;
+  for (const TextLine& line : message.lines)
+    for (const OomMessage& seen : around.memory_seen->messages)
+      if (seen.line == line.number) return &seen;
+  return nullptr;
+}
+
+// Is the fix one for the framework and version that wrote the message? Where those are not known,
+// `remark` says for which it is.
+bool fits_memory(const OomFix& fix, const OomMessage* message, const Surround& around,
+                 std::string& remark) {
+  bool expandable = around.memory_seen && around.memory_seen->expandable_set;
+  if (message) return fix_suits(fix, message->framework, message->template_id, expandable);
+  if (fix.frameworks.empty()) return fix_suits(fix, "", "", expandable);
+  remark = frameworks_of(fix, *around.memory);
+  return !remark.empty() && fix_suits(fix, fix.frameworks.front(), "", expandable);
+}
+
 // The message's own ways out first. One that names what is not known is for another case.
 std::vector<Fix> fixes_for(const CauseCandidate& candidate, const CheckRow& row,
-                           const Fields& fields, const std::set<std::string>& tags) {
+                           const Fields& fields, const std::set<std::string>& tags,
+                           const OomMessage* memory, const Surround& around) {
   std::vector<Fix> fixes;
   for (const std::string& text : candidate.mend)
     if (can_fill(text, fields)) fixes.push_back({fill_text(text, fields), false, Safety::safe});
-  for (const CheckFix& fix : row.fixes) {
-    if (!fits_system(fix, tags)) continue;
-    if (!can_fill(fix.command, fields)) continue;
+  const OomCause* of_memory = find_oom_cause(*around.memory, row.id);
+  for (size_t i = 0; i < row.fixes.size(); ++i) {
+    const CheckFix& fix = row.fixes[i];
+    if (!fits_system(fix, tags) || !can_fill(fix.command, fields)) continue;
+    std::string remark; // the rows of a cause of memory have the same fixes, and for whom they are
+    if (of_memory && !fits_memory(of_memory->fixes[i], memory, around, remark)) continue;
     std::string text = fill_text(fix.command, fields);
     if (!fix.on.empty() && tags.empty()) text += fmt::format("  (on {})", joined(fix.on, " or "));
-    fixes.push_back({std::move(text), fix.prose, fix.safety});
+    if (!remark.empty()) text += fmt::format("  (for {})", remark);
+    bool general = !can_fill(first_choices(fix.command), fields); // a step, with no names in it
+    fixes.push_back({std::move(text), fix.prose || general, fix.safety});
   }
   return fixes;
 }
@@ -225,6 +244,14 @@ void weigh(ExplainedMessage& explained) {
 
 } // namespace
 
+const CheckRow* find_cause(const std::string& id, const CheckTables& checks,
+                           const SignatureTables& signatures) {
+  for (const std::vector<CheckRow>* rows : {&checks.checks, &signatures.causes})
+    for (const CheckRow& row : *rows)
+      if (row.id == id) return &row;
+  return nullptr;
+}
+
 std::map<std::string, std::string> fact_words(const SignatureTables& tables,
                                               const FactView& known) {
   Fields words;
@@ -245,6 +272,8 @@ ExplainedMessage weigh_causes(const Message& message, const Surround& around) {
   Fields words = fields;
   words.insert(around.words->begin(), around.words->end());
   words.emplace("gpu", "a GPU"); // that the kernel log names and words of a person do not
+  const OomMessage* memory = memory_message(message, around);
+  words.emplace("alloc_conf", alloc_conf(*around.memory, memory));
   explained.says = fill_text(signature.says, words);
   tell_symbol(fields, explained.worked_out);
   explained.misleading = fill_text(signature.misleading, words);
@@ -252,11 +281,11 @@ ExplainedMessage weigh_causes(const Message& message, const Surround& around) {
   bool alone = of_one_cause(signature.candidates);
   for (const CauseCandidate& candidate : signature.candidates) {
     PossibleCause cause;
-    cause.row = find_cause(fill_text(candidate.cause, fields), around);
+    cause.row = find_cause(fill_text(candidate.cause, fields), *around.checks, *around.signatures);
     if (!cause.row) continue;
     cause.title = title_of(candidate, *cause.row, words);
     cause.why = told(cause.row->cause, words);
-    cause.fixes = fixes_for(candidate, *cause.row, words, tags);
+    cause.fixes = fixes_for(candidate, *cause.row, words, tags, memory, around);
     judge_conditions(candidate, evidence, alone, cause);
     if (cause.state != CauseState::excluded) {
       ask_text_machine(around, cause);

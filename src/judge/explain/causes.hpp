@@ -16,7 +16,13 @@ struct Surround { // of one message
   const MessageFinder* text = nullptr;
   const Diagnosis* doctor = nullptr;
   const Diagnosis* text_machine = nullptr;
+  const OomTables* memory = nullptr;
+  const OomEvidence* memory_seen = nullptr; // null: nothing tells of memory that ran out
 };
+
+// The row of a check or cause; null: there is no such id.
+const CheckRow* find_cause(const std::string& id, const CheckTables& checks,
+                           const SignatureTables& signatures);
 
 ExplainedMessage weigh_causes(const Message& message, const Surround& around);
 

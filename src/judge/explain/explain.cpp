@@ -198,13 +198,16 @@ Result<Explanation> explain(const ExplainInput& input, const Facts& facts) {
   if (!signatures) return tl::unexpected<Error>(signatures.error());
   auto checks = facts.checks();
   if (!checks) return tl::unexpected<Error>(checks.error());
+  auto memory = facts.oom();
+  if (!memory) return tl::unexpected<Error>(memory.error());
   const std::vector<Message>& messages = input.found->messages();
   FactView known(input.text_facts, input.machine_facts, facts);
   add_stated(messages, facts, known);
   std::map<std::string, std::string> words;
   if (!messages.empty()) words = fact_words(**signatures, known);
   Surround around{*signatures, *checks,     &facts,       &known,
-                  &words,      input.found, input.doctor, input.text_machine};
+                  &words,      input.found, input.doctor, input.text_machine,
+                  *memory,     input.memory};
   Explanation explanation;
   for (const Message& message : messages)
     explanation.messages.push_back(weigh_causes(message, around));

@@ -10,6 +10,7 @@
 #include "judge/doctor/diagnose.hpp"
 #include "judge/explain/conditions.hpp"
 #include "judge/explain/messages.hpp"
+#include "model/oom.hpp"
 
 #include <optional>
 #include <string>
@@ -59,6 +60,7 @@ struct ExplainInput {
   std::vector<KnownFact> machine_facts;    // of this machine, when the text is from here
   const Diagnosis* doctor = nullptr;       // of this machine; null: the text is from elsewhere
   const Diagnosis* text_machine = nullptr; // of the machine in the text: what fires counts, no more
+  const OomEvidence* memory = nullptr; // that the grammar of gpuvet oom read in the text; or null
 };
 
 // Errors: damaged fact tables.

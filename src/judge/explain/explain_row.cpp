@@ -2,7 +2,7 @@
 
 #include "base/text.hpp"
 #include "judge/doctor/explain_check.hpp"
-#include "judge/explain/fields.hpp"
+#include "judge/explain/causes.hpp"
 
 #include <fmt/core.h>
 
@@ -40,8 +40,7 @@ std::string conditions_text(const std::vector<Condition>& conditions, std::strin
 
 std::string candidate_text(const CauseCandidate& candidate, const CheckTables& checks,
                            const SignatureTables& tables) {
-  const CheckRow* row = find_row(checks.checks, candidate.cause);
-  if (!row) row = find_row(tables.causes, candidate.cause);
+  const CheckRow* row = find_cause(candidate.cause, checks, tables);
   std::string text = readable_text(!candidate.title.empty() ? candidate.title
                                    : row                    ? row->title
                                                             : std::string());

@@ -2,6 +2,7 @@
 #include "judge/explain/explain.hpp"
 #include "judge/explain/explain_report.hpp"
 #include "judge/explain/fields.hpp"
+#include "judge/oom/testing/logs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -35,7 +36,8 @@ struct Answered { // keeps what the explanation points to
   Confidence confidence() const { return overall_confidence(explanation); }
 };
 
-Answered ask(const std::string& text, std::vector<KnownFact> known = {}) {
+Answered ask(const std::string& text, std::vector<KnownFact> known = {},
+             const OomEvidence* memory = nullptr) {
   Answered answer;
   answer.finder = std::make_unique<MessageFinder>(tables());
   std::istringstream lines(text);
@@ -46,6 +48,7 @@ Answered ask(const std::string& text, std::vector<KnownFact> known = {}) {
   ExplainInput input;
   input.found = answer.finder.get();
   input.text_facts = std::move(known);
+  input.memory = memory;
   auto made = explain(input, facts());
   if (!made) throw std::runtime_error(made.error().what);
   answer.explanation = std::move(*made);
@@ -191,11 +194,53 @@ TEST(Explain, RepeatedMessagesAreCountedAndBounded) {
   EXPECT_EQ(most, 1001U);
 }
 
+std::string fixes_of(const Answered& answer, const std::string& cause) {
+  std::string all;
+  for (const PossibleCause& one : answer.root().causes)
+    if (one.row->id == cause)
+      for (const Fix& fix : one.fixes)
+        all += fix.text + "\n";
+  return all;
+}
+
+// A cause of memory stands in oom.toml alone; its fixes are those for the framework and version
+// that wrote the message.
+TEST(Explain, CausesOfMemoryAreThoseOfOom) {
+  const std::string old =
+      "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 "
+      "GiB total capacity; 6.00 GiB already allocated; 1.00 GiB free; 6.50 GiB "
+      "reserved in total by PyTorch)";
+  const std::string today =
+      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. "
+      "GPU 0 has a total capacity of 8.00 GiB of which 1.00 GiB is free. "
+      "try setting PYTORCH_ALLOC_CONF=expandable_segments:True";
+  const OomEvidence before = testing::oom_evidence(old), now = testing::oom_evidence(today);
+  ASSERT_EQ(before.messages.size(), 1U);
+  const std::string split = fixes_of(ask(old, {}, &before), "pool-fragmentation");
+  EXPECT_NE(split.find("PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb"), std::string::npos) << split;
+  EXPECT_EQ(split.find("expandable_segments"), std::string::npos) << split;
+  const std::string segments = fixes_of(ask(today, {}, &now), "pool-fragmentation");
+  EXPECT_NE(segments.find("PYTORCH_ALLOC_CONF=expandable_segments"), std::string::npos) << segments;
+  EXPECT_EQ(fixes_of(ask(today, {}, &now), "too-small").find("llama"), std::string::npos);
+  EXPECT_NE(fixes_of(ask("torch.cuda.OutOfMemoryError"), "too-small").find("(for PyTorch)"),
+            std::string::npos);
+}
+
+// A check's own fix, without the names that only the check sees on the machine.
+TEST(Explain, ACauseThatIsACheckHasTheChecksFix) {
+  const Answered answer = ask("CUDA error: out of memory");
+  EXPECT_NE(fixes_of(answer, "gpu-memory-without-process").find("sudo fuser -v /dev/nvidia*"),
+            std::string::npos);
+  EXPECT_EQ(fixes_of(answer, "gpu-memory-without-process").find("gpuvet doctor"),
+            std::string::npos);
+}
+
 TEST(Fields, ChoicesFallBackWhenSomethingIsNotKnown) {
   std::map<std::string, std::string> fields{{"a", "1"}, {"x.y", "2"}};
   EXPECT_EQ(fill_text("[?A {a}|B] {x.y}", fields), "A 1 2");
   EXPECT_EQ(fill_text("[?A {b}|B {a}].[?C {b}]", fields), "B 1.");
   EXPECT_EQ(fill_text("{\"json\": {a}} {}", fields), "{\"json\": 1} {}");
+  EXPECT_EQ(first_choices("[?A {b}|B] {a}[? C]"), "A {b} {a} C");
   EXPECT_TRUE(can_fill("[?A {b}|B] {a}", fields));
   EXPECT_FALSE(can_fill("{b}", fields));
   EXPECT_EQ(fill_text("[?open {a}", fields), "[?open 1");

@@ -15,6 +15,7 @@
 //   hex      "0x1f"                -> hex_decimal "31"
 #pragma once
 
+#include "base/fill_text.hpp"
 #include "facts/facts.hpp"
 
 #include <map>
@@ -23,11 +24,5 @@
 namespace gpuvet {
 
 void derive_fields(std::map<std::string, std::string>& fields, const Facts& facts);
-
-// Text with {fields}; in "[?A|B]" A stands when all its fields are known, else B.
-std::string fill_text(const std::string& text, const std::map<std::string, std::string>& fields);
-
-// Are all fields known that the text names outside of "[?...]"?
-bool can_fill(const std::string& text, const std::map<std::string, std::string>& fields);
 
 } // namespace gpuvet

@@ -101,7 +101,7 @@ std::vector<OomFinding> decide_pool(const OomMessage& message, const OomTemplate
   finding.cause = "too-small";
   finding.sureness = OomSureness::likely;
   finding.fields["deficit"] = size_text(*requested - unused);
-  OomFinding taken{"neighbour-process", OomSureness::possible, {}, {}};
+  OomFinding taken{"cuda-memory-taken", OomSureness::possible, {}, {}};
   taken.evidence.push_back(
       "the pool's size is what was free when the program began; other processes "
       "may have made it small");
@@ -156,7 +156,7 @@ std::vector<OomFinding> decide_startup(const OomMessage& message, const OomTempl
       {"fits_share", fmt::format("{:.2f}", std::floor(*free / *total * 100 - 1) / 100)}};
   if (requested) finding.fields["requested"] = size_text(*requested);
   const bool others = taken > std::max(kOwnAtMost, kOwnShare * *total);
-  finding.cause = others ? "neighbour-process" : "startup-share";
+  finding.cause = others ? "cuda-memory-taken" : "startup-share";
   for (const OomShared& gpu : tables.shared)
     if (others && *total >= gpu.least_gib * kGiB && *total <= gpu.most_gib * kGiB) {
       finding.sureness = OomSureness::possible;
@@ -213,7 +213,7 @@ std::vector<OomFinding> decide(const OomTable& table) {
     return {finding};
   }
   std::vector<OomFinding> found;
-  for (const char* cause : {"too-small", "leak", "neighbour-process"}) {
+  for (const char* cause : {"too-small", "leak", "cuda-memory-taken"}) {
     finding.cause = cause;
     found.push_back(finding);
   }

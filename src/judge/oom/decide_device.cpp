@@ -201,7 +201,7 @@ bool others_hold_it(Case& c) {
   }
   const bool matters = !b.total || *b.others >= kNeighbourShare * *b.total;
   const bool alone = *b.free + *b.others >= *b.requested;
-  c.add("neighbour-process",
+  c.add("cuda-memory-taken",
         !matters ? OomSureness::possible
         : alone  ? OomSureness::certain
                  : OomSureness::likely,
@@ -215,7 +215,7 @@ bool hidden(Case& c) {
   if (*b.hidden < std::max(kHiddenLeast, kHiddenShare * *b.total)) return false;
   if (*b.hidden < *b.requested - *b.free || *b.free >= *b.requested) return false;
   const bool matters = *b.hidden >= kNeighbourShare * *b.total;
-  c.add("hidden-memory", matters ? OomSureness::likely : OomSureness::possible,
+  c.add("gpu-memory-without-process", matters ? OomSureness::likely : OomSureness::possible,
         {fmt::format("{} in all - {} free - {} of this process - {} of others = {}",
                      size_text(*b.total), size_text(*b.free), size_text(*b.self),
                      size_text(*b.others), size_text(*b.hidden))},

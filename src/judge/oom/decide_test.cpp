@@ -116,7 +116,7 @@ TEST(OomDecide, LimitsOfOthers) {
   EXPECT_EQ(conclusion("Out of memory allocating 285,296,072 bytes (allocated so far: "
                        "7,381,975,040 bytes, limit set to: "
                        "18,446,744,073,709,551,615 bytes)."),
-            "possible too-small, possible neighbour-process, possible preallocation");
+            "possible too-small, possible cuda-memory-taken, possible preallocation");
   EXPECT_EQ(
       conclusion(
           "Out of memory error on GPU 0. Cannot allocate 512.000000MB memory on GPU 0, 1.900000GB "
@@ -171,7 +171,7 @@ TEST(OomDecide, AFullPoolIsNotFragmented) {
                   .allocated = "22.08 GiB",
                   .in_private = "24.00 MiB",
                   .unallocated = "196.71 MiB"}),
-            "likely too-small, possible hidden-memory");
+            "likely too-small, possible gpu-memory-without-process");
   EXPECT_EQ(says({.requested = "1.00 GiB",
                   .free = "0 bytes",
                   .self = "79.90 GiB",
@@ -213,7 +213,7 @@ TEST(OomDecide, AnotherProcess) {
                   .self = "966.00 MiB",
                   .allocated = "734.07 MiB",
                   .unallocated = "33.93 MiB"}), // seen
-            "certain neighbour-process");
+            "certain cuda-memory-taken");
   // a desktop's 256 MiB would have served this request and no other
   EXPECT_EQ(says({.requested = "0.60 GiB",
                   .free = "0.40 GiB",
@@ -221,7 +221,7 @@ TEST(OomDecide, AnotherProcess) {
                   .self = "79.30 GiB",
                   .allocated = "78.50 GiB",
                   .unallocated = "0.10 GiB"}),
-            "likely too-small, possible neighbour-process");
+            "likely too-small, possible cuda-memory-taken");
   // what the other holds is not enough
   EXPECT_EQ(says({.requested = "30.00 GiB",
                   .free = "1.00 GiB",
@@ -252,7 +252,7 @@ TEST(OomDecide, ContextsOfWorkers) {
                   .self = "74.50 GiB",
                   .allocated = "73.50 GiB",
                   .unallocated = "0.20 GiB"}),
-            "certain neighbour-process");
+            "certain cuda-memory-taken");
 }
 
 // In a container the program finds itself under the host's number.
@@ -274,7 +274,7 @@ TEST(OomDecide, ItselfUnderAnotherNumber) {
                   .self = nullptr,
                   .allocated = "17.50 GiB",
                   .unallocated = "0.30 GiB"}),
-            "certain neighbour-process");
+            "certain cuda-memory-taken");
 }
 
 // --- 3: nobody ----------------------------------------------------------------------------------
@@ -285,7 +285,7 @@ TEST(OomDecide, MemoryOfNobody) {
                   .self = "49.00 GiB",
                   .allocated = "48.00 GiB",
                   .unallocated = "0.40 GiB"}),
-            "likely hidden-memory");
+            "likely gpu-memory-without-process");
   // 1.5 GiB are under 2 % of the GPU
   EXPECT_EQ(says({.requested = "1.50 GiB",
                   .free = "0.40 GiB",
@@ -375,7 +375,7 @@ TEST(OomDecide, PaddleGrowsByStep) {
   EXPECT_EQ(conclusion(text + "Out of memory error on GPU 0. Cannot allocate 27.000000MB memory on "
                               "GPU 0, 10.906372GB memory "
                               "has been allocated and available memory is only 4.062500MB."),
-            "likely leak, possible too-small, possible neighbour-process");
+            "likely leak, possible too-small, possible cuda-memory-taken");
 }
 
 // --- pools and engines --------------------------------------------------------------------------
@@ -392,7 +392,7 @@ TEST(OomDecide, PoolOfTensorFlow) {
   EXPECT_EQ(conclusion(bfc("468.75MiB", 3502964736, 3502964736 - 491520000)),
             "certain bfc-fragmentation");
   EXPECT_EQ(conclusion(bfc("468.75MiB", 3502964736, 3502964736 - 491519999)),
-            "likely too-small, possible neighbour-process");
+            "likely too-small, possible cuda-memory-taken");
   EXPECT_EQ(conclusion(bfc("468.75MiB", 491519999, 0)), "certain larger-than-gpu");
 }
 
@@ -441,22 +441,22 @@ TEST(OomDecide, Seen) {
   EXPECT_EQ(
       conclusion("Out of memory error on GPU 0. Cannot allocate 240.250244MB memory on GPU 0, "
                  "0.000000B memory has been allocated and available memory is only 0.000000B."),
-      "possible too-small, possible neighbour-process, possible leak");
+      "possible too-small, possible cuda-memory-taken, possible leak");
   EXPECT_EQ(conclusion("RESOURCE_EXHAUSTED: Out of memory while trying to\nallocate 46.86GiB. [x]"),
-            "possible too-small, possible preallocation, possible neighbour-process");
+            "possible too-small, possible preallocation, possible cuda-memory-taken");
 }
 
 TEST(OomDecide, Vllm) {
   const char* head = "Free memory on device cuda:0 ({}/80.00 GiB) on startup is less than desired "
                      "GPU memory utilization "
                      "(0.95, 76.00 GiB).";
-  EXPECT_EQ(conclusion(fmt::format(fmt::runtime(head), "40.00")), "certain neighbour-process");
+  EXPECT_EQ(conclusion(fmt::format(fmt::runtime(head), "40.00")), "certain cuda-memory-taken");
   EXPECT_EQ(conclusion(fmt::format(fmt::runtime(head), "75.50")), "certain startup-share");
   // seen on a DGX Spark: the page cache counts as taken there
   EXPECT_EQ(
       conclusion("Free memory on device (61.05/119.7 GiB) on startup is less than desired GPU "
                  "memory utilization (0.52, 62.24 GiB)"),
-      "possible page-cache, possible neighbour-process");
+      "possible page-cache, possible cuda-memory-taken");
   EXPECT_EQ(conclusion("To serve at least one request with the model's max seq len (2048), 0.28 "
                        "GiB KV cache is needed, which "
                        "is larger than the available KV cache memory (0.17 GiB)."),

@@ -299,7 +299,7 @@ TEST(OomRows, LiteralsStandInTheExamplesAndAreLongEnough) {
 // Settings are written under today's names; a name of yesterday is reached through its variable.
 TEST(OomRows, FixesNameTodaysVariables) {
   for (const OomCause& cause : oom_tables().causes)
-    for (const OomFix& fix : cause.fixes)
+    for (const CheckFix& fix : cause.fixes)
       for (const OomVariable& variable : oom_tables().variables)
         if (!variable.formerly.empty()) {
           EXPECT_EQ(fix.command.find(variable.formerly), std::string::npos)

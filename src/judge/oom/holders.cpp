@@ -1,5 +1,6 @@
 #include "judge/oom/holders.hpp"
 
+#include "base/fill_text.hpp"
 #include "judge/checks/common.hpp"
 #include "judge/oom/balance.hpp"
 #include "judge/oom/words.hpp"
@@ -7,6 +8,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace gpuvet {
@@ -153,7 +155,7 @@ Table table_of(const GpuMemory& memory, std::optional<uint64_t> pid) {
 }
 
 void add_verdicts(const OomTables& tables, OomHolders& holders) {
-  const OomCause* hidden = find_oom_cause(tables, "hidden-memory");
+  const OomCause* hidden = find_oom_cause(tables, "gpu-memory-without-process");
   for (const GpuMemory& memory : holders.gpus) {
     if (!matters(memory) || hidden == nullptr) continue;
     OomVerdict verdict;
@@ -181,8 +183,9 @@ void add_verdicts(const OomTables& tables, OomHolders& holders) {
       }
     const bool known = !verdict.fixes.empty();
     verdict.sureness = known ? OomSureness::likely : OomSureness::possible;
-    for (const OomFix& fix : hidden->fixes)
-      verdict.fixes.push_back(fix.command);
+    const std::map<std::string, std::string> fields = {{"index", fmt::format("{}", memory.index)}};
+    for (const CheckFix& fix : hidden->fixes)
+      verdict.fixes.push_back(fill_text(fix.command, fields));
     holders.verdicts.push_back(std::move(verdict));
     if (known || holders.outcome != OomOutcome::found)
       holders.outcome = known ? OomOutcome::found : OomOutcome::open;

@@ -1,5 +1,7 @@
+#include "base/fill_text.hpp"
 #include "judge/oom/arithmetic.hpp"
 #include "judge/oom/decide.hpp"
+#include "judge/oom/fixes.hpp"
 #include "judge/oom/oom.hpp"
 #include "judge/oom/words.hpp"
 
@@ -59,52 +61,15 @@ const OomMessage* chosen(const OomEvidence& evidence, const OomTables& tables) {
   return best;
 }
 
-// Placeholders filled in; nullopt: one of them is not known.
-std::optional<std::string> filled(const std::string& text,
-                                  const std::map<std::string, std::string>& fields) {
-  std::string result;
-  for (size_t at = 0; at < text.size();) {
-    const size_t open = text.find('{', at);
-    const size_t close = open == std::string::npos ? open : text.find('}', open);
-    if (close == std::string::npos) return result + text.substr(at);
-    auto field = fields.find(text.substr(open + 1, close - open - 1));
-    if (field == fields.end() || field->second.empty()) return std::nullopt;
-    result += text.substr(at, open - at) + field->second;
-    at = close + 1;
-  }
-  return result;
-}
-
-// PyTorch's variable under the name that the message uses, else the one that its version reads,
-// else today's.
-std::string alloc_conf(const OomTables& tables, const OomMessage* message) {
-  const OomVariable* variable = nullptr;
-  for (const OomVariable& row : tables.variables)
-    if (row.framework == "pytorch" && !row.formerly.empty()) variable = &row;
-  if (variable == nullptr) return {};
-  if (message == nullptr || message->framework != "pytorch") return variable->name;
-  const std::string advice = message->word("advice");
-  if (const size_t equals = advice.find('='); equals != std::string::npos)
-    return advice.substr(0, equals);
-  const std::string& id = message->template_id;
-  return id == "torch-1.4" || id == "torch-2.1" ? variable->formerly : variable->name;
-}
-
 struct Builder {
   const OomEvidence& evidence;
   const OomTables& tables;
   const OomMessage* message;
 
-  bool applies(const OomFix& fix) const {
-    const std::string framework = message ? message->framework : "pytorch";
-    const std::string id = message ? message->template_id : "";
-    auto names = [&](const std::string& name) { return name == framework || name == id; };
-    auto holds = [&](const std::string& what) {
-      return (what == "expandable" && evidence.expandable_set) || what == id;
-    };
-    if (std::any_of(fix.unless.begin(), fix.unless.end(), holds)) return false;
-    return fix.frameworks.empty() ||
-           std::any_of(fix.frameworks.begin(), fix.frameworks.end(), names);
+  bool suits(const OomFix& fix) const {
+    return message
+               ? fix_suits(fix, message->framework, message->template_id, evidence.expandable_set)
+               : fix_suits(fix, "pytorch", "", evidence.expandable_set);
   }
 
   std::optional<OomVerdict> verdict(OomFinding finding) const {
@@ -113,25 +78,14 @@ struct Builder {
     if (made.cause == nullptr) return std::nullopt;
     made.sureness = finding.sureness;
     finding.fields.emplace("alloc_conf", alloc_conf(tables, message));
-    made.title = filled(made.cause->title, finding.fields).value_or(plain_title(*made.cause));
+    made.title = can_fill(made.cause->title, finding.fields)
+                     ? fill_text(made.cause->title, finding.fields)
+                     : made.cause->plain;
     made.evidence = std::move(finding.evidence);
-    for (const OomFix& fix : made.cause->fixes) {
-      if (!applies(fix)) continue;
-      if (auto text = filled(fix.command, finding.fields)) made.fixes.push_back(*text);
-    }
+    for (const OomFix& fix : made.cause->fixes)
+      if (suits(fix) && can_fill(fix.command, finding.fields))
+        made.fixes.push_back(fill_text(fix.command, finding.fields));
     return made;
-  }
-
-  // A title whose numbers are not known.
-  static std::string plain_title(const OomCause& cause) {
-    if (!cause.plain.empty()) return cause.plain;
-    std::string result = cause.title;
-    for (size_t open = result.find('{'); open != std::string::npos; open = result.find('{')) {
-      const size_t close = result.find('}', open);
-      if (close == std::string::npos) break;
-      result.replace(open, close + 1 - open, "some");
-    }
-    return result;
   }
 };
 
