@@ -44,6 +44,7 @@ OUTSIDE_WORDS = re.compile(
     r"|system_clock|steady_clock|high_resolution_clock|environ"
     r"|fmt::print|fmt::println|stdout|stderr|stdin)\b)")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
+HEADER_NAMES = (".hpp", ".cuh")
 SOURCE_NAMES = (".cpp", ".cu", ".hpp", ".h", ".cc", ".c")
 
 
@@ -117,7 +118,22 @@ def check_file(path, name, layer_name, layers, problems):
     return set() if is_test else heavy
 
 
+def types_of(code):
+    """Types that a header defines for everybody: at the left margin, so not inside another."""
+    return re.findall(r"^(?:struct|class|enum|enum class)\s+(?:alignas\(\w+\)\s+)?(\w+)"
+                      r"(?:\s+final)?\s*(?::[^;{]*)?\{", code, re.M)
+
+
+def check_type(name, type_name, types, problems):
+    """Two types of one name in one namespace are one for the linker, which takes either's functions
+    for both."""
+    first = types.setdefault(type_name, name)
+    if first != name:
+        problems.append(f"{name}: the type {type_name} has the name of another one in {first}")
+
+
 def check_sources(root, layers, problems):
+    types = {}
     owners = {prefix: [] for prefix in HEAVY}
     seen = 0
     for folder, folders, files in os.walk(os.path.join(root, "src")):
@@ -135,6 +151,10 @@ def check_sources(root, layers, problems):
             problems.append(f"{shown}: no layer({layer_name} ...) line in CMakeLists.txt")
         for file in sources:
             name = os.path.join(shown, file)
+            if file.endswith(HEADER_NAMES) and "testing" not in parts:
+                for type_name in types_of(without_comments_and_strings(
+                        read(os.path.join(folder, file)))):
+                    check_type(name, type_name, types, problems)
             for prefix in check_file(os.path.join(folder, file), name, layer_name, layers, problems):
                 owners[prefix].append((name, layer_name))
     if not seen:

@@ -77,6 +77,9 @@ def try_layering():
          {"src/base/a.cpp": '#include "model/c.hpp"\n'})
     tree("include of a layer not used", "layer model may not include os",
          {"src/model/c.hpp": '#  include "os/b.hpp"\n'})
+    tree("two types of one name", "the type Place has the name of another one in src/base/a.hpp",
+         {"src/base/a.hpp": "struct Place {\n  int x;\n};\n",
+          "src/model/c.hpp": "enum class Place : char { here };\n"})
     tree("relative include", "write it from src/", {"src/base/a.cpp": '#include "a.hpp"\n'})
     tree("file access in a pure layer", "<fstream> reaches outside",
          {"src/model/d.cpp": "#include <fstream>\n"})

@@ -3,7 +3,7 @@
 #include "cli/command.hpp"
 #include "cli/machine_source.hpp"
 #include "formats/recording/recording.hpp"
-#include "os/new_file.hpp"
+#include "os/written/new_file.hpp"
 #include "probe/source/recorder.hpp"
 #include "probe/source/redact.hpp"
 

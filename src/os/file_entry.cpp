@@ -19,13 +19,13 @@ tl::unexpected<Error> system_error(const std::string& path) {
   return fail(std::strerror(errno), path);
 }
 
-FileKind kind_of(mode_t mode) {
-  if (S_ISREG(mode)) return FileKind::regular;
-  if (S_ISDIR(mode)) return FileKind::folder;
-  if (S_ISLNK(mode)) return FileKind::link;
-  if (S_ISCHR(mode)) return FileKind::character;
-  if (S_ISBLK(mode)) return FileKind::block;
-  return FileKind::other;
+EntryType kind_of(mode_t mode) {
+  if (S_ISREG(mode)) return EntryType::regular;
+  if (S_ISDIR(mode)) return EntryType::folder;
+  if (S_ISLNK(mode)) return EntryType::link;
+  if (S_ISCHR(mode)) return EntryType::character;
+  if (S_ISBLK(mode)) return EntryType::block;
+  return EntryType::other;
 }
 
 } // namespace

@@ -9,10 +9,10 @@
 
 namespace gpuvet {
 
-enum class FileKind : uint8_t { regular, folder, link, character, block, other };
+enum class EntryType : uint8_t { regular, folder, link, character, block, other };
 
 struct FileEntry {
-  FileKind kind = FileKind::other;
+  EntryType kind = EntryType::other;
   uint64_t size = 0; // bytes; 0 for most files that the kernel makes up
   uint32_t mode = 0; // permission bits with setuid
   uint64_t uid = 0, gid = 0;

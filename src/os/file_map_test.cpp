@@ -1,5 +1,5 @@
 #include "os/file_map.hpp"
-#include "os/temporary_file.hpp"
+#include "os/written/temporary_file.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include "formats/zip.hpp"
 #include "os/file_map.hpp"
 #include "os/file_tree.hpp"
-#include "os/temporary_file.hpp"
+#include "os/written/temporary_file.hpp"
 
 #include <memory>
 

@@ -6,7 +6,7 @@
 #include "judge/policy/check_report.hpp"
 #include "judge/policy/propose.hpp"
 #include "os/file_entry.hpp"
-#include "os/new_file.hpp"
+#include "os/written/new_file.hpp"
 #include "render/terminal.hpp"
 
 #include <CLI/CLI.hpp>

@@ -4,7 +4,7 @@
 #include "formats/sarif.hpp"
 #include "judge/policy/check_report.hpp"
 #include "os/file_entry.hpp"
-#include "os/new_file.hpp"
+#include "os/written/new_file.hpp"
 #include "render/junit.hpp"
 
 #include <fmt/core.h>
@@ -204,8 +204,8 @@ std::string check_sarif(const PolicyCheck& result, const std::vector<ErrorCode>&
 Result<void> write_report(const std::string& path, const std::string& text, std::string_view mark) {
   constexpr size_t most = 64 << 20; // bytes
   if (auto entry = file_entry(path)) {
-    bool ours = entry->kind == FileKind::regular && entry->size == 0;
-    if (entry->kind == FileKind::regular && !ours)
+    bool ours = entry->kind == EntryType::regular && entry->size == 0;
+    if (entry->kind == EntryType::regular && !ours)
       if (auto old = read_whole_file(path, most)) ours = old->find(mark) != std::string::npos;
     if (!ours)
       return fail("the file is there already and is no report of gpuvet: it is left as it is",

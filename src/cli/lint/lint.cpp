@@ -5,7 +5,7 @@
 #include "cli/devices.hpp"
 #include "cli/lint/lint_inputs.hpp"
 #include "cli/lint/lint_output.hpp"
-#include "os/replace_file.hpp"
+#include "os/written/replace_file.hpp"
 #include "render/lint/lint_text.hpp"
 #include "render/unified_diff.hpp"
 

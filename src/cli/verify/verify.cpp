@@ -8,8 +8,9 @@
 #include "cli/verify/soak.hpp"
 #include "formats/verify/judged_lines.hpp"
 #include "formats/verify/verify_lines.hpp"
+#include "model/verify/rounds.hpp"
 #include "os/interruption.hpp"
-#include "os/log_file.hpp"
+#include "os/written/log_file.hpp"
 #include "render/terminal.hpp"
 #include "render/verify_outputs.hpp"
 
@@ -73,12 +74,15 @@ int show(const VerifyCommand& command, const Measurements& measured, const Verif
   return status;
 }
 
-int judge_and_show(const VerifyCommand& command, const Measurements& measured, Context& context) {
+int judge_and_show(const VerifyCommand& command, Measurements measured, Context& context) {
+  join_rounds(measured);
   auto tables = context.facts.verify();
   if (!tables) return complain(tables.error());
   VerifyPolicy policy;
   policy.allowed_skips = {command.allowed.begin(), command.allowed.end()};
   policy.strict = command.strict;
+  policy.layers = command.run.layers;
+  if (command.run.self_test) policy.layers = {"self-test"};
   const VerifyReport judged = judge_verify(measured, **tables, context.facts, policy);
   if (command.baseline.empty()) return show(command, measured, judged, nullptr, context);
   auto before = read_saved_run(command.baseline);

@@ -29,7 +29,8 @@ bool run_step(Bench& bench, const StepRequest& request, StepTeller& tell) {
                  stopped.code, stopped.error, stopped.reason);
     return stopped.unsupported;
   } catch (const std::exception& error) {
-    tell.stopped(StepState::failed, "", 0, "", std::string("the test ended by: ") + error.what());
+    tell.stopped(StepState::failed, "", 0, kOwnFault,
+                 std::string("the test ended by: ") + error.what());
     return false;
   }
 }

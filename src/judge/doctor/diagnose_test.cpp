@@ -41,7 +41,7 @@ TEST(FillIn, ReplacesNamesAndNothingElse) {
 TEST(Diagnose, AnUnseenMachineIsNotHealthy) {
   Machine machine;
   DoctorVerdict verdict = verdict_of(machine);
-  EXPECT_EQ(verdict.verdict, Verdict::unknown) << verdict.text;
+  EXPECT_EQ(verdict.verdict, DoctorOutcome::unknown) << verdict.text;
   EXPECT_EQ(exit_status(diagnosed(machine), verdict, ExitProfile::standard), 3);
   EXPECT_EQ(exit_status(diagnosed(machine), verdict, ExitProfile::nagios), 3);
   EXPECT_EQ(exit_status(diagnosed(machine), verdict, ExitProfile::npd), 2);
@@ -49,13 +49,13 @@ TEST(Diagnose, AnUnseenMachineIsNotHealthy) {
 
 TEST(Diagnose, AHealthyMachineIsHealthyUntilSomethingIsNotKnown) {
   Machine machine = testing::healthy_h100();
-  EXPECT_EQ(verdict_of(machine).verdict, Verdict::healthy) << verdict_of(machine).text;
+  EXPECT_EQ(verdict_of(machine).verdict, DoctorOutcome::healthy) << verdict_of(machine).text;
   Machine cut = machine;
   cut.not_finished = {"NVML"};
-  EXPECT_EQ(verdict_of(cut).verdict, Verdict::unknown);
+  EXPECT_EQ(verdict_of(cut).verdict, DoctorOutcome::unknown);
   Machine silent = machine;
   silent.nvml = {};
-  EXPECT_NE(verdict_of(silent).verdict, Verdict::healthy);
+  EXPECT_NE(verdict_of(silent).verdict, DoctorOutcome::healthy);
 }
 
 TEST(Diagnose, OneBrokenDriverIsOneFinding) {
@@ -71,7 +71,7 @@ TEST(Diagnose, OneBrokenDriverIsOneFinding) {
   Diagnosis diagnosis = diagnosed(machine);
   DoctorVerdict verdict = doctor_verdict(diagnosis, machine, facts());
   EXPECT_EQ(verdict.id, "driver-library-mismatch") << verdict.text;
-  EXPECT_EQ(verdict.verdict, Verdict::broken);
+  EXPECT_EQ(verdict.verdict, DoctorOutcome::broken);
   const CheckResult& cause = check(diagnosis, "driver-library-mismatch");
   EXPECT_EQ(cause.explains.size(), 2u); // NVML 18 and CUDA 803
   for (size_t i : diagnosis.causes)
@@ -86,7 +86,7 @@ TEST(Diagnose, ASymptomWithoutACauseIsAFaultWithOpenQuestions) {
   machine.cuda.asked = {.state = AskState::failed, .problem = "", .error = 999};
   Diagnosis diagnosis = diagnosed(machine);
   DoctorVerdict verdict = doctor_verdict(diagnosis, machine, facts());
-  EXPECT_EQ(verdict.verdict, Verdict::fault);
+  EXPECT_EQ(verdict.verdict, DoctorOutcome::fault);
   EXPECT_EQ(verdict.id, "cuda-999") << verdict.text;
   EXPECT_TRUE(verdict.command.empty()); // no guess
 }
@@ -117,8 +117,8 @@ TEST(LogChecks, AnXidOfAnotherNumberIsNotMeant) {
 }
 
 TEST(OneLine, FitsAndStaysWhole) {
-  DoctorVerdict verdict{Verdict::broken, std::string(70, 'x') + "\xc3\xa4\xc3\xa4\xc3\xa4", "",
-                        "id"};
+  DoctorVerdict verdict{DoctorOutcome::broken, std::string(70, 'x') + "\xc3\xa4\xc3\xa4\xc3\xa4",
+                        "", "id"};
   std::string line = one_line(verdict);
   EXPECT_LE(line.size(), 80u);
   EXPECT_TRUE(line.ends_with("..."));
@@ -135,7 +135,7 @@ TEST(ExitStatus, SlurmDrainsOnlyForTheNode) {
   result.severity = Severity::error;
   diagnosis.checks.push_back(result);
   diagnosis.causes = {0};
-  DoctorVerdict verdict{Verdict::fault, "x", "", "y"};
+  DoctorVerdict verdict{DoctorOutcome::fault, "x", "", "y"};
   EXPECT_EQ(exit_status(diagnosis, verdict, ExitProfile::slurm), 0);
   EXPECT_EQ(exit_status(diagnosis, verdict, ExitProfile::standard), 1);
   row.blame = "provider";

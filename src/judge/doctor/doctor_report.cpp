@@ -17,19 +17,19 @@ constexpr size_t kEvidenceShown = 6;
 std::string verdict_line(const DoctorVerdict& verdict) {
   std::string text;
   switch (verdict.verdict) {
-  case Verdict::healthy:
+  case DoctorOutcome::healthy:
     return "Healthy: " + verdict.text + ".";
-  case Verdict::no_gpu:
+  case DoctorOutcome::no_gpu:
     return "No GPU: " + verdict.text + ".";
-  case Verdict::unknown:
+  case DoctorOutcome::unknown:
     return "Unknown: " + verdict.text + ".";
-  case Verdict::warnings:
+  case DoctorOutcome::warnings:
     text = "Works, but: ";
     break;
-  case Verdict::fault:
+  case DoctorOutcome::fault:
     text = "Fault: ";
     break;
-  case Verdict::broken:
+  case DoctorOutcome::broken:
     text = "Broken: ";
     break;
   }
@@ -37,18 +37,18 @@ std::string verdict_line(const DoctorVerdict& verdict) {
   return verdict.command.empty() ? text : text + " Mend: " + verdict.command;
 }
 
-State verdict_state(Verdict verdict) {
+State verdict_state(DoctorOutcome verdict) {
   switch (verdict) {
-  case Verdict::healthy:
+  case DoctorOutcome::healthy:
     return State::ok;
-  case Verdict::warnings:
+  case DoctorOutcome::warnings:
     return State::warning;
-  case Verdict::fault:
-  case Verdict::broken:
+  case DoctorOutcome::fault:
+  case DoctorOutcome::broken:
     return State::fault;
-  case Verdict::no_gpu:
+  case DoctorOutcome::no_gpu:
     return State::info;
-  case Verdict::unknown:
+  case DoctorOutcome::unknown:
     break;
   }
   return State::unknown;

@@ -7,7 +7,7 @@
 
 namespace gpuvet {
 
-enum class Verdict : uint8_t {
+enum class DoctorOutcome : uint8_t {
   healthy,  // GPUs are here and answer, nothing is wrong
   warnings, // works, but
   fault,    // something that people use fails
@@ -17,7 +17,7 @@ enum class Verdict : uint8_t {
 };
 
 struct DoctorVerdict {
-  Verdict verdict = Verdict::unknown;
+  DoctorOutcome verdict = DoctorOutcome::unknown;
   std::string text;    // one sentence
   std::string command; // the one that mends it; empty: none
   std::string id;      // of the check or symptom behind it; empty: none
@@ -39,6 +39,6 @@ enum class ExitProfile : uint8_t { standard, nagios, npd, slurm };
 // docs/doctor.md has the table.
 int exit_status(const Diagnosis& diagnosis, const DoctorVerdict& verdict, ExitProfile profile);
 
-std::string verdict_name(Verdict verdict); // "healthy"
+std::string verdict_name(DoctorOutcome verdict); // "healthy"
 
 } // namespace gpuvet

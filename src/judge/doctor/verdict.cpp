@@ -61,9 +61,9 @@ const SymptomResult* unexplained(const Diagnosis& diagnosis) {
 
 DoctorVerdict from_cause(const CheckResult& cause) {
   DoctorVerdict verdict;
-  verdict.verdict = cause.severity == Severity::blocker ? Verdict::broken
-                    : cause.severity == Severity::error ? Verdict::fault
-                                                        : Verdict::warnings;
+  verdict.verdict = cause.severity == Severity::blocker ? DoctorOutcome::broken
+                    : cause.severity == Severity::error ? DoctorOutcome::fault
+                                                        : DoctorOutcome::warnings;
   verdict.text = (cause.outcome.missing.empty() ? "" : "likely, ") + cause.title;
   verdict.command = first_command(cause.fixes);
   verdict.id = cause.row->id;
@@ -78,7 +78,7 @@ DoctorVerdict without_cause(const Diagnosis& diagnosis, const Machine& machine) 
     return verdict;
   }
   if (pci_gpus(machine).empty() && machine.nvml.gpus.empty() && !somewhere) {
-    verdict.verdict = Verdict::no_gpu;
+    verdict.verdict = DoctorOutcome::no_gpu;
     verdict.text = "there is no NVIDIA GPU here (none on the PCI bus)";
     return verdict;
   }
@@ -86,26 +86,26 @@ DoctorVerdict without_cause(const Diagnosis& diagnosis, const Machine& machine) 
     verdict.text = missing;
     return verdict;
   }
-  verdict.verdict = Verdict::healthy;
+  verdict.verdict = DoctorOutcome::healthy;
   verdict.text = gpus_text(machine) + driver_text(machine);
   return verdict;
 }
 
 } // namespace
 
-std::string verdict_name(Verdict verdict) {
+std::string verdict_name(DoctorOutcome verdict) {
   switch (verdict) {
-  case Verdict::healthy:
+  case DoctorOutcome::healthy:
     return "healthy";
-  case Verdict::warnings:
+  case DoctorOutcome::warnings:
     return "warnings";
-  case Verdict::fault:
+  case DoctorOutcome::fault:
     return "fault";
-  case Verdict::broken:
+  case DoctorOutcome::broken:
     return "broken";
-  case Verdict::no_gpu:
+  case DoctorOutcome::no_gpu:
     return "no-gpu";
-  case Verdict::unknown:
+  case DoctorOutcome::unknown:
     break;
   }
   return "unknown";
@@ -117,7 +117,7 @@ DoctorVerdict doctor_verdict(const Diagnosis& diagnosis, const Machine& machine,
   if (worst && worst->severity >= Severity::error) return from_cause(*worst);
   if (const SymptomResult* symptom = unexplained(diagnosis)) {
     DoctorVerdict verdict;
-    verdict.verdict = Verdict::fault;
+    verdict.verdict = DoctorOutcome::fault;
     verdict.text = symptom->symptom->title + "; the cause is open";
     verdict.id = symptom->symptom->id;
     return verdict;
@@ -127,11 +127,11 @@ DoctorVerdict doctor_verdict(const Diagnosis& diagnosis, const Machine& machine,
     const CheckResult& cause = diagnosis.checks[i];
     if (cause.explains.empty()) continue;
     DoctorVerdict verdict = from_cause(cause);
-    verdict.verdict = Verdict::fault;
+    verdict.verdict = DoctorOutcome::fault;
     return verdict;
   }
   DoctorVerdict verdict = without_cause(diagnosis, machine);
-  bool fine = verdict.verdict == Verdict::healthy || verdict.verdict == Verdict::no_gpu;
+  bool fine = verdict.verdict == DoctorOutcome::healthy || verdict.verdict == DoctorOutcome::no_gpu;
   if (fine && worst && worst->severity == Severity::warning) return from_cause(*worst);
   return verdict;
 }
@@ -148,11 +148,11 @@ std::string one_line(const DoctorVerdict& verdict) {
 }
 
 int exit_status(const Diagnosis& diagnosis, const DoctorVerdict& verdict, ExitProfile profile) {
-  bool bad = verdict.verdict == Verdict::fault || verdict.verdict == Verdict::broken;
-  bool unknown = verdict.verdict == Verdict::unknown;
+  bool bad = verdict.verdict == DoctorOutcome::fault || verdict.verdict == DoctorOutcome::broken;
+  bool unknown = verdict.verdict == DoctorOutcome::unknown;
   switch (profile) {
   case ExitProfile::nagios:
-    return bad ? 2 : unknown ? 3 : verdict.verdict == Verdict::warnings ? 1 : 0;
+    return bad ? 2 : unknown ? 3 : verdict.verdict == DoctorOutcome::warnings ? 1 : 0;
   case ExitProfile::npd:
     return bad ? 1 : unknown ? 2 : 0;
   case ExitProfile::slurm: {

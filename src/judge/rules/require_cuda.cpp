@@ -18,28 +18,28 @@ bool holds(std::strong_ordering order, std::string_view sign) {
 }
 
 // One condition; properties that the toolkit does not know count as met.
-Requirement judge_condition(std::string_view text, const Properties& properties) {
+RequirementState judge_condition(std::string_view text, const Properties& properties) {
   size_t at = text.find_first_of("<>=!");
-  if (at == std::string_view::npos) return Requirement::met;
+  if (at == std::string_view::npos) return RequirementState::met;
   std::string_view name = text.substr(0, at), rest = text.substr(at);
   constexpr std::array<std::string_view, 6> signs = {"!=", "<=", ">=", "=", "<", ">"};
   const auto* sign = std::find_if(signs.begin(), signs.end(),
                                   [&](std::string_view one) { return rest.starts_with(one); });
-  if (sign == signs.end()) return Requirement::met;
+  if (sign == signs.end()) return RequirementState::met;
   std::string_view value = rest.substr(sign->size());
   if (name == "brand") {
-    if (properties.brand.empty()) return Requirement::not_known;
-    return holds(properties.brand <=> std::string(value), *sign) ? Requirement::met
-                                                                 : Requirement::not_met;
+    if (properties.brand.empty()) return RequirementState::not_known;
+    return holds(properties.brand <=> std::string(value), *sign) ? RequirementState::met
+                                                                 : RequirementState::not_met;
   }
   const std::optional<Version>* mine = nullptr;
   if (name == "cuda") mine = &properties.cuda;
   if (name == "driver") mine = &properties.driver;
   if (name == "arch") mine = &properties.arch;
   std::optional<Version> wanted = parse_version(value);
-  if (!mine || !wanted) return Requirement::met;
-  if (!*mine) return Requirement::not_known;
-  return holds(**mine <=> *wanted, *sign) ? Requirement::met : Requirement::not_met;
+  if (!mine || !wanted) return RequirementState::met;
+  if (!*mine) return RequirementState::not_known;
+  return holds(**mine <=> *wanted, *sign) ? RequirementState::met : RequirementState::not_met;
 }
 
 std::vector<std::string_view> parts_of(std::string_view text, char separator) {
@@ -65,16 +65,16 @@ RequirementAnswer judge_requirement(std::string_view text, const Properties& pro
   if (alternatives.empty()) return answer;
   bool open = false;
   for (std::string_view alternative : alternatives) {
-    Requirement all = Requirement::met;
+    RequirementState all = RequirementState::met;
     for (std::string_view condition : parts_of(alternative, ',')) {
-      Requirement one = judge_condition(condition, properties);
-      if (one == Requirement::not_met) all = one;
-      if (one == Requirement::not_known && all == Requirement::met) all = one;
+      RequirementState one = judge_condition(condition, properties);
+      if (one == RequirementState::not_met) all = one;
+      if (one == RequirementState::not_known && all == RequirementState::met) all = one;
     }
-    if (all == Requirement::met) return answer;
-    open = open || all == Requirement::not_known;
+    if (all == RequirementState::met) return answer;
+    open = open || all == RequirementState::not_known;
   }
-  answer.state = open ? Requirement::not_known : Requirement::not_met;
+  answer.state = open ? RequirementState::not_known : RequirementState::not_met;
   return answer;
 }
 

@@ -17,10 +17,10 @@ struct Properties { // of this machine; nullopt or empty: not known
   std::string brand; // lower case, without blanks: "tesla", "quadrortx", "geforcertx"
 };
 
-enum class Requirement : uint8_t { met, not_met, not_known };
+enum class RequirementState : uint8_t { met, not_met, not_known };
 
 struct RequirementAnswer {
-  Requirement state = Requirement::met;
+  RequirementState state = RequirementState::met;
   std::string cuda; // of the first condition "cuda>=": what a person understands
 };
 

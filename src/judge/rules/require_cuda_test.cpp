@@ -14,25 +14,28 @@ const std::string kImage = "cuda>=12.8 brand=unknown,driver>=470,driver<471 "
                            "brand=tesla,driver>=535,driver<536 brand=tesla,driver>=550,driver<551";
 
 TEST(RequireCuda, AlternativesAndConditions) {
-  EXPECT_EQ(judge_requirement(kImage, properties("13.0", "580.65")).state, Requirement::met);
-  EXPECT_EQ(judge_requirement(kImage, properties("12.4", "550.54")).state, Requirement::met);
+  EXPECT_EQ(judge_requirement(kImage, properties("13.0", "580.65")).state, RequirementState::met);
+  EXPECT_EQ(judge_requirement(kImage, properties("12.4", "550.54")).state, RequirementState::met);
   EXPECT_EQ(judge_requirement(kImage, properties("12.4", "550.54", "geforce")).state,
-            Requirement::not_met);
-  EXPECT_EQ(judge_requirement(kImage, properties("12.6", "560.28")).state, Requirement::not_met);
+            RequirementState::not_met);
+  EXPECT_EQ(judge_requirement(kImage, properties("12.6", "560.28")).state,
+            RequirementState::not_met);
   EXPECT_EQ(judge_requirement(kImage, properties("12.6", "560.28")).cuda, "12.8");
 }
 
 TEST(RequireCuda, WhatIsNotKnown) {
   EXPECT_EQ(judge_requirement(kImage, properties("12.4", "550.54", "")).state,
-            Requirement::not_known);
-  EXPECT_EQ(judge_requirement(kImage, properties("13.0", "580.65", "")).state, Requirement::met);
-  EXPECT_EQ(judge_requirement("cuda>=12.8", properties("", "")).state, Requirement::not_known);
-  EXPECT_EQ(judge_requirement("colour=red", properties("12.4", "550.54")).state, Requirement::met);
-  EXPECT_EQ(judge_requirement("", properties("12.4", "550.54")).state, Requirement::met);
+            RequirementState::not_known);
+  EXPECT_EQ(judge_requirement(kImage, properties("13.0", "580.65", "")).state,
+            RequirementState::met);
+  EXPECT_EQ(judge_requirement("cuda>=12.8", properties("", "")).state, RequirementState::not_known);
+  EXPECT_EQ(judge_requirement("colour=red", properties("12.4", "550.54")).state,
+            RequirementState::met);
+  EXPECT_EQ(judge_requirement("", properties("12.4", "550.54")).state, RequirementState::met);
   EXPECT_EQ(judge_requirement("arch>=10.0", properties("12.4", "550.54")).state,
-            Requirement::not_met);
+            RequirementState::not_met);
   EXPECT_EQ(judge_requirement("brand!=tesla", properties("12.4", "550.54")).state,
-            Requirement::not_met);
+            RequirementState::not_met);
 }
 
 } // namespace

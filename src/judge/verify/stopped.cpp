@@ -25,6 +25,7 @@ std::string stopped_text(const StepResult& step) {
     break;
   }
   if (step.reason.empty()) return call_text(step);
+  if (step.reason.starts_with(step.call)) return step.reason; // it names the call itself
   return step.call.empty() ? step.reason : call_text(step) + ": " + step.reason;
 }
 
@@ -48,6 +49,9 @@ void judge_stopped(const VerifyCase& all, const VerifyTarget& target, JudgedStep
     return leave_open(made, Verdict::skipped,
                       step.reason.empty() ? "it cannot be done here" : step.reason);
   const std::string detail = stopped_text(step);
+  if (step.error == kOwnFault)
+    return leave_open(made, Verdict::unknown,
+                      detail + ": this is a fault of gpuvet, not of the GPU");
   const std::string kernel = own_work(target.row);
   if (!may_count(all, target, kernel))
     return leave_open(made, Verdict::unknown,

@@ -28,6 +28,9 @@ struct Reading {
   std::vector<double> samples;
 };
 
+// StepResult::error of a test that gpuvet itself broke: it says nothing about the machine.
+inline constexpr const char* kOwnFault = "GPUVET_FAULT";
+
 struct StepResult {
   std::string id;   // of a row in facts/verify.toml: "copy-to-gpu"
   std::string gpu;  // UUID; empty: the machine as a whole

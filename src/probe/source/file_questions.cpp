@@ -19,19 +19,19 @@
 namespace gpuvet {
 namespace {
 
-EntryKind entry_kind(FileKind kind) {
+EntryKind entry_kind(EntryType kind) {
   switch (kind) {
-  case FileKind::regular:
+  case EntryType::regular:
     return EntryKind::regular;
-  case FileKind::folder:
+  case EntryType::folder:
     return EntryKind::folder;
-  case FileKind::link:
+  case EntryType::link:
     return EntryKind::link;
-  case FileKind::character:
+  case EntryType::character:
     return EntryKind::character;
-  case FileKind::block:
+  case EntryType::block:
     return EntryKind::block;
-  case FileKind::other:
+  case EntryType::other:
     break;
   }
   return EntryKind::other;

@@ -47,7 +47,7 @@ Observed<int> if_node(const std::string& path, int (*ask)(const std::string&),
                       const std::string& call) {
   auto entry = file_entry(path);
   if (!entry) return unknown<int>(entry.error().what);
-  if (entry->kind != FileKind::character) return unknown<int>("this is not a device node");
+  if (entry->kind != EntryType::character) return unknown<int>("this is not a device node");
   return known(ask(path), call + "(" + path + ")");
 }
 

@@ -20,7 +20,7 @@ bool all_agree(const std::vector<double>& a, const std::vector<double>& b) {
 } // namespace
 
 std::vector<double> measure(Bench& bench, const StepOptions& options, const Span& span,
-                            const std::vector<Figure>& figures, const TakeSample& take) {
+                            const std::vector<FigureName>& figures, const TakeSample& take) {
   const double began = bench.tell.seconds();
   auto elapsed = [&] { return bench.tell.seconds() - began; };
   uint64_t sample = 0;

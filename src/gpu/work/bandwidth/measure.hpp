@@ -14,7 +14,7 @@ inline constexpr const char* kPattern = "64 random bits a word, mixed from its p
 // One sample: new data of this seed, measured, and checked afterwards. A value for each figure.
 using TakeSample = std::function<std::vector<double>(uint64_t seed)>;
 
-struct Figure {
+struct FigureName {
   const char* name;
   const char* unit = "GB/s";
 };
@@ -29,6 +29,6 @@ struct Span { // that a part of a test may use
 // clock. Gives the medians. Three samples are taken even when the time is over, if they do not take
 // as long again.
 std::vector<double> measure(Bench& bench, const StepOptions& options, const Span& span,
-                            const std::vector<Figure>& figures, const TakeSample& take);
+                            const std::vector<FigureName>& figures, const TakeSample& take);
 
 } // namespace gpuvet

@@ -56,14 +56,14 @@ ProductSeeds product_seeds(uint64_t seed) {
   return {mix64(seed * 2), mix64(seed * 2 + 1)};
 }
 
-TilePlace place_of(const ProductShape& shape, uint32_t tile) {
+ProductTile place_of(const ProductShape& shape, uint32_t tile) {
   uint32_t across = shape.columns / kTileColumns;
   return {tile / across * kTileRows, tile % across * kTileColumns};
 }
 
 std::vector<float> golden_tile(const ProductShape& shape, const ProductSeeds& seeds,
                                uint32_t tile) {
-  TilePlace place = place_of(shape, tile);
+  ProductTile place = place_of(shape, tile);
   auto a = operand_rows(seeds.a, place.row, kTileRows, shape.inner);
   auto b = operand_rows(seeds.b, place.column, kTileColumns, shape.inner);
   std::vector<float> made(size_t{kTileRows} * kTileColumns);
@@ -75,7 +75,7 @@ std::vector<float> golden_tile(const ProductShape& shape, const ProductSeeds& se
 }
 
 TileHash hash_of_tile(const ProductShape& shape, uint32_t tile, const std::vector<float>& values) {
-  TilePlace place = place_of(shape, tile);
+  ProductTile place = place_of(shape, tile);
   TileHash made{};
   for (uint32_t row = 0; row < kTileRows; ++row)
     for (uint32_t column = 0; column < kTileColumns; ++column) {

@@ -47,9 +47,9 @@ TileHash hash_of_tile(const ProductShape& shape, uint32_t tile, const std::vecto
 // All tiles, in an order that differs with the seed: each is checked once before any again.
 std::vector<uint32_t> tile_order(uint32_t tiles, uint64_t seed);
 
-struct TilePlace {
+struct ProductTile {
   uint32_t row = 0, column = 0; // of its first element
 };
-TilePlace place_of(const ProductShape& shape, uint32_t tile);
+ProductTile place_of(const ProductShape& shape, uint32_t tile);
 
 } // namespace gpuvet

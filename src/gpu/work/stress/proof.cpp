@@ -16,7 +16,7 @@ bool same(TileHash left, TileHash right) {
 
 // One bit of the first tile that will be looked at, somewhere in it.
 void plant(Load& load) {
-  const TilePlace place = place_of(load.shape, load.order.front());
+  const ProductTile place = place_of(load.shape, load.order.front());
   const Word random = mix64(load.options.seed);
   uint64_t row = place.row + random % kTileRows,
            column = place.column + (random >> 8) % kTileColumns;

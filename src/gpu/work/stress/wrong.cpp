@@ -70,7 +70,7 @@ bool differs(TileHash left, TileHash right) {
 }
 
 void read_difference(Load& load, WrongEvidence& evidence, const std::vector<float>& right) {
-  const TilePlace place = place_of(load.shape, evidence.wrong.tile);
+  const ProductTile place = place_of(load.shape, evidence.wrong.tile);
   std::vector<float> got(right.size());
   for (uint32_t row = 0; row < kTileRows; ++row) {
     uint64_t at = uint64_t{place.row + row} * load.shape.columns + place.column;
@@ -132,7 +132,7 @@ bool operands_changed(Load& load) {
 void tell_words(Load& load, const WrongEvidence& evidence) {
   StepTeller& tell = load.bench.tell;
   const WrongTile& wrong = evidence.wrong;
-  const TilePlace place = place_of(load.shape, wrong.tile);
+  const ProductTile place = place_of(load.shape, wrong.tile);
   tell.word("tile", wrong.where == WrongWhere::operands
                         ? fmt::format("{} of an operand", wrong.tile)
                         : fmt::format("{} (rows from {}, columns from {})", wrong.tile, place.row,

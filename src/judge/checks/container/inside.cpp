@@ -94,8 +94,8 @@ Outcome requirement(const Machine& machine, const Facts& facts) {
     break;
   }
   RequirementAnswer answer = judge_requirement(wanted, properties);
-  if (answer.state == Requirement::met) return ok("the driver is what the image asks for");
-  if (answer.state == Requirement::not_known)
+  if (answer.state == RequirementState::met) return ok("the driver is what the image asks for");
+  if (answer.state == RequirementState::not_known)
     return not_known("the driver's CUDA version or the GPU's brand is not known");
   std::string cuda = properties.cuda ? to_string(*properties.cuda) : "unknown";
   return fires(

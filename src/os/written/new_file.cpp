@@ -1,4 +1,4 @@
-#include "os/new_file.hpp"
+#include "os/written/new_file.hpp"
 
 #include <cerrno>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "os/log_file.hpp"
+#include "os/written/log_file.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "os/replace_file.hpp"
+#include "os/written/replace_file.hpp"
 
 #include "os/file_entry.hpp"
 #include "os/file_tree.hpp"

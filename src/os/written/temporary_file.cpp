@@ -1,4 +1,4 @@
-#include "os/temporary_file.hpp"
+#include "os/written/temporary_file.hpp"
 
 #include <cerrno>
 #include <cstdlib>
