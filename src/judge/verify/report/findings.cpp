@@ -50,6 +50,29 @@ std::string action_text(Action action) {
   return "";
 }
 
+// The other GPUs with the same verdict on the same row: what differs is told, not the sentence
+// again.
+void add_others(const VerifyCase& all, const std::vector<const JudgedStep*>& group,
+                Finding& finding) {
+  const JudgedStep& first = *group.front();
+  std::vector<std::string> same, others;
+  for (size_t i = 1; i < group.size(); ++i) {
+    const JudgedStep& step = *group[i];
+    const std::string place = place_text(all, step);
+    if (step.why == first.why)
+      same.push_back(place);
+    else if (step.value && first.value)
+      others.push_back(place + ": " + figure_text(*step.value, step.unit));
+    else
+      others.push_back(place + ": " + step.why);
+  }
+  if (!same.empty()) finding.evidence.push_back("the same: " + joined(same));
+  for (size_t i = 0; i < others.size() && i < kMostLines; ++i)
+    finding.evidence.push_back(others[i]);
+  if (others.size() > kMostLines)
+    finding.evidence.push_back(fmt::format("and {} more", others.size() - kMostLines));
+}
+
 // Titles of what follows from this, each once.
 std::vector<std::string> followers(const std::vector<JudgedStep>& steps, const JudgedStep& cause) {
   std::vector<std::string> titles;
@@ -71,10 +94,7 @@ Finding finding_of(const VerifyCase& all, const std::vector<JudgedStep>& steps,
   finding.title =
       fmt::format("{}: {}: {}", verdict_word(first.verdict), title_text(all, first), first.why);
   add_evidence(first, finding);
-  for (size_t i = 1; i < group.size() && i < kMostLines; ++i)
-    finding.evidence.push_back(place_text(all, *group[i]) + ": " + group[i]->why);
-  if (group.size() > kMostLines)
-    finding.evidence.push_back(fmt::format("and {} more", group.size() - kMostLines));
+  add_others(all, group, finding);
   if (const auto titles = followers(steps, first); !titles.empty())
     finding.evidence.push_back("follows from this: " + joined(titles));
   if (!first.next.empty()) finding.fixes.push_back(first.next);

@@ -1,5 +1,6 @@
 #include "judge/verify/report/report.hpp"
 
+#include "base/text.hpp"
 #include "judge/verify/exit_status.hpp"
 #include "judge/verify/report/findings.hpp"
 #include "judge/verify/report/table.hpp"
@@ -104,19 +105,32 @@ void add_explained(const VerifyCase& all, const std::vector<JudgedStep>& steps, 
         report.notes.push_back(title_text(all, step) + ": " + step.evidence.front());
 }
 
+// What is to be known of one GPU beside its figures.
+std::vector<std::string> remarks(const GpuView& view) {
+  std::vector<std::string> said;
+  if (!view.gpu->busy.empty()) said.push_back("used by others: " + view.gpu->busy);
+  for (const char* word : {"nvml", "telemetry"})
+    if (const auto at = view.gpu->words.find(word); at != view.gpu->words.end())
+      said.push_back(fmt::format("{}: {}", word, at->second));
+  if (!view.lowered.empty())
+    said.push_back(view.lowered + " slow figures are warnings, not failures");
+  if (view.gpu->why_unusable.empty() && !has_telemetry(view))
+    said.emplace_back("NVML told neither clocks, power nor temperature");
+  return said;
+}
+
 void add_notes(const VerifyCase& all, Report& report) {
-  for (const GpuView& view : all.gpus) {
-    const std::string label = gpu_label(all, view.gpu->uuid);
-    if (!view.gpu->busy.empty())
-      report.notes.push_back(fmt::format("{} is used by others: {}", label, view.gpu->busy));
-    for (const char* word : {"nvml", "telemetry"})
-      if (const auto at = view.gpu->words.find(word); at != view.gpu->words.end())
-        report.notes.push_back(fmt::format("{}: {}: {}", label, word, at->second));
-    if (!view.lowered.empty())
-      report.notes.push_back(
-          fmt::format("{}: {} slow figures are warnings, not failures", label, view.lowered));
-    if (view.gpu->why_unusable.empty() && !has_telemetry(view))
-      report.notes.push_back(label + ": NVML told neither clocks, power nor temperature");
+  std::vector<std::pair<std::string, std::vector<std::string>>> notes; // remark, GPUs
+  for (const GpuView& view : all.gpus)
+    for (const std::string& remark : remarks(view)) {
+      auto at = std::find_if(notes.begin(), notes.end(),
+                             [&](const auto& note) { return note.first == remark; });
+      if (at == notes.end()) at = notes.insert(notes.end(), {remark, {}});
+      at->second.push_back(gpu_label(all, view.gpu->uuid));
+    }
+  for (const auto& [remark, gpus] : notes) {
+    const bool everywhere = gpus.size() > 1 && gpus.size() == all.gpus.size();
+    report.notes.push_back((everywhere ? "all GPUs" : joined(gpus)) + ": " + remark);
   }
   if (!all.gpus.empty())
     report.notes.push_back(fmt::format("driver {}, CUDA {}; data from seed {}; {:.0f} s in all",
@@ -134,6 +148,7 @@ Report verify_report(const VerifyCase& all, const std::vector<JudgedStep>& steps
   if (all.gpus.empty()) {
     report.state = State::skipped;
     report.tables.push_back(layers_table(steps));
+    report.notes.emplace_back("gpuvet doctor says why, and what mends it");
     return report;
   }
   report.tables = verify_tables_of(all, steps);
