@@ -15,6 +15,7 @@ struct VerifyOptions {
   bool quick = false, self_test = false;
   double seconds = 120; // in all
   double soak_hours = 0;
+  double continued_s = 0; // that the log of an interrupted soak holds already
   uint64_t seed = 0;      // 0: a new one
   double deadline_s = 60; // of a question to the driver or NVML before the first step
   std::string log;        // JSON lines as they come; with --soak, an existing one is gone on with

@@ -219,6 +219,7 @@ Measurements run_verification(const VerifyOptions& options, const RunHooks& hook
   measured.version = GPUVET_VERSION;
   measured.started = utc_now();
   measured.quick = options.quick;
+  measured.continued_s = options.continued_s;
   measured.seed = options.seed ? options.seed : new_seed();
   Survey survey =
       survey_gpus({.deadline_s = options.deadline_s, .cuda_library = {}, .nvml_library = {}});
@@ -235,7 +236,12 @@ Measurements run_verification(const VerifyOptions& options, const RunHooks& hook
   }
   const Machine machine = look_around(options);
   measured.host_kind = host_kind(machine);
-  if (hooks.record) hooks.record(run_line(measured));
+  if (hooks.record) {
+    std::string lines = run_line(measured);
+    for (const VerifiedGpu& gpu : measured.gpus)
+      lines += gpu_line(gpu); // again at the end, with what is known only then
+    hooks.record(lines);
+  }
   const double expected_s = options.quick || options.self_test ? 20 : options.seconds;
   VerifyDisplay display(hooks.progress, start, expected_s);
   Running running{options, hooks, start, display, measured, {}, false};

@@ -130,8 +130,13 @@ int run_now(VerifyCommand command, Context& context) {
     if (!log || lost) return;
     if (auto added = log->add(lines); !added) lost = added.error();
   };
-  const Measurements measured = run_verification(command.run, hooks);
-  const int status = judge_and_show(command, measured, context);
+  Measurements measured = run_verification(command.run, hooks);
+  if (command.run.continued_s > 0 && !lost) { // the soak as a whole
+    auto whole = read_saved_run(command.run.log);
+    if (!whole) return complain(whole.error());
+    measured = std::move(whole->measured);
+  }
+  const int status = judge_and_show(command, std::move(measured), context);
   if (lost) return complain(*lost);
   return status;
 }

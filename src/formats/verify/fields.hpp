@@ -66,6 +66,7 @@ template <class F> void run_fields(F& f, Is<Measurements> auto& v) {
   f("no_gpu_why", v.no_gpu_why);
   f("quick", v.quick);
   f("seed", v.seed);
+  f("continued_s", v.continued_s);
 }
 
 // Columns of a chunk of moments; the time is always known.

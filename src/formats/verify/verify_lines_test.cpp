@@ -121,6 +121,38 @@ TEST(VerifyLines, ARunThatIsCutAnywhereIsReadUpToThere) {
   }
 }
 
+// A soak that died in the middle of a line, and was taken up again twenty seconds in.
+TEST(VerifyLines, ASoakThatWasTakenUpAgainIsOneRun) {
+  Measurements first = small_run(), second = small_run();
+  first.gpus[0].moments.resize(2);
+  second.gpus[0].moments.resize(2);
+  second.continued_s = 20;
+  second.gpus[0].before.replays = 5;
+  second.gpus[0].after.replays = 7;
+  std::string text = write_measurements(first);
+  text.erase(text.size() - 30); // in its last line
+  text += "\n" + write_measurements(second);
+  auto read = read_measurements(text, "soak.jsonl");
+  ASSERT_TRUE(read) << read.error().where << ": " << read.error().what;
+  EXPECT_TRUE(read->complete);
+  EXPECT_EQ(read->measured.seconds, 32.5);
+  ASSERT_EQ(read->measured.steps.size(), 2U);
+  EXPECT_EQ(read->measured.steps[0].begin_s, 1.25);
+  EXPECT_EQ(read->measured.steps[1].begin_s, 21.25);
+  ASSERT_EQ(read->measured.gpus.size(), 1U);
+  EXPECT_EQ(read->measured.gpus[0].before.replays, 0U);
+  EXPECT_EQ(read->measured.gpus[0].after.replays, 7U);
+  EXPECT_EQ(read->measured.gpus[0].moments[3].at_s, 20.1);
+}
+
+TEST(VerifyLines, NonsenseInTheMiddleIsNoCrash) {
+  std::string text = write_measurements(small_run());
+  text.insert(text.find('\n') + 1, "{\"type\": \"st\n");
+  auto read = read_measurements(text, "run.jsonl");
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().where, "run.jsonl:2");
+}
+
 TEST(VerifyLines, AGpuMayBeToldAgain) {
   Measurements run = small_run();
   std::string text =

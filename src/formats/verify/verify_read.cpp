@@ -66,7 +66,7 @@ class LineReader {
     if (type == "step") return take_step(json, top);
     if (type == "end") return take_end(json, top);
     if (type == "judged" || type == "verdict") return true;
-    if (type == "run") return problem.set("a second run begins here: one file holds one run", top);
+    if (type == "run") return go_on(json, top);
     return problem.set("no line of a saved run has this type", JsonPlace{&top, "type"});
   }
 
@@ -86,6 +86,20 @@ class LineReader {
     skip(reader, {"type", "schema"});
     run_fields(reader, run_.measured);
     return reader.finish();
+  }
+
+  // A soak that was interrupted and taken up again: what follows counts from where it stopped.
+  bool go_on(const Json& json, const JsonPlace& top) {
+    Measurements part;
+    FieldReader reader(json, top, problem);
+    skip(reader, {"type", "schema"});
+    run_fields(reader, part);
+    if (!reader.finish()) return false;
+    if (!(part.continued_s > 0))
+      return problem.set("a second run begins here: one file holds one run", top);
+    offset_s_ = part.continued_s;
+    run_.measured.interrupted = run_.complete = false;
+    return true;
   }
 
   static void skip(FieldReader& reader, std::initializer_list<const char*> keys) {
@@ -108,6 +122,7 @@ class LineReader {
     if (gpu.uuid.empty()) return problem.set("a GPU needs its UUID", top);
     if (VerifiedGpu* known = find(gpu.uuid)) {
       gpu.moments = std::move(known->moments);
+      if (offset_s_ > 0) gpu.before = known->before; // of the whole soak
       *known = std::move(gpu);
       return true;
     }
@@ -126,7 +141,7 @@ class LineReader {
     reader("at_s", times);
     std::vector<GpuMoment> made(times.size());
     for (size_t i = 0; i < times.size(); ++i)
-      made[i].at_s = times[i];
+      made[i].at_s = times[i] + offset_s_;
     ColumnReader reads{json, made, reader, top, problem, made.size()};
     columns(reads);
     if (!reader.finish() || !count(reads.numbers, top)) return false;
@@ -141,6 +156,8 @@ class LineReader {
     fields(reader, step);
     if (!reader.finish()) return false;
     if (step.id.empty()) return problem.set("a step needs its id", top);
+    step.begin_s += offset_s_;
+    step.end_s += offset_s_;
     size_t numbers = 0;
     for (const auto& [name, reading] : step.readings)
       numbers += reading.samples.size();
@@ -156,6 +173,7 @@ class LineReader {
     skip(reader, {"type"});
     reader("seconds", run_.measured.seconds);
     reader("interrupted", run_.measured.interrupted);
+    run_.measured.seconds += offset_s_;
     run_.complete = true;
     return reader.finish();
   }
@@ -168,8 +186,11 @@ class LineReader {
 
   SavedRun& run_;
   bool begun_ = false;
+  double offset_s_ = 0; // of the part that is read
   size_t numbers_ = 0;
 };
+
+constexpr std::string_view kRunBegins = R"({"type": "run")";
 
 std::string place_of(const std::string& where, uint64_t line, const std::string& field) {
   return fmt::format("{}:{}{}{}", where, line, field.empty() ? "" : ", ", field);
@@ -206,7 +227,8 @@ Result<SavedRun> read_measurements(std::string_view text, const std::string& whe
       return fail("this line is longer than any of a saved run", place_of(where, run.lines, ""));
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
     auto json = parse_json(line, place_of(where, run.lines, ""));
-    if (!json && cut && run.lines > 1) break; // what a crash leaves
+    // What a crash leaves: half a line, at the end or before the run was taken up again.
+    if (!json && run.lines > 1 && (cut || text.starts_with(kRunBegins))) continue;
     if (!json) return tl::unexpected<Error>(json.error());
     if (!reader.take(*json))
       return fail(reader.problem.what, place_of(where, run.lines, reader.problem.where));

@@ -91,6 +91,7 @@ struct Measurements {
   bool interrupted = false; // Ctrl-C: what follows was not run
   uint64_t seed = 0;
   double seconds = 0;
+  double continued_s = 0; // this run goes on with a log that holds so many seconds already
   std::vector<VerifiedGpu> gpus;
   std::vector<StepResult> steps; // in the order of their start
 };

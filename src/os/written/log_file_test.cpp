@@ -34,6 +34,16 @@ TEST(LogFile, GrowsAndIsGoneOnWithOnlyWhenAskedTo) {
   std::filesystem::remove(path);
 }
 
+TEST(LogFile, HalfALineIsEndedFirst) {
+  const std::string path = testing::TempDir() + "gpuvet_log_file_half.jsonl";
+  std::ofstream(path) << "one\nha";
+  auto log = open_log(path, true);
+  ASSERT_TRUE(log);
+  ASSERT_TRUE(log->add("two\n"));
+  EXPECT_EQ(content(path), "one\nha\ntwo\n");
+  std::filesystem::remove(path);
+}
+
 TEST(LogFile, AFullDiskIsAnError) {
   auto log = open_log("/dev/full", true);
   if (!log) GTEST_SKIP() << "no /dev/full";
