@@ -3,6 +3,7 @@
 #include "gpu/ask.hpp"
 #include "gpu/work/survey/device_numbers.hpp"
 #include "gpu/work/survey/nvml_entries.hpp"
+#include "gpu/work/survey/slot.hpp"
 #include "gpu/work/survey/users.hpp"
 
 #include <fmt/core.h>
@@ -80,6 +81,17 @@ void put_numa_node(VerifiedGpu& gpu) {
   std::ifstream file("/sys/bus/pci/devices/" + gpu.pci_address + "/numa_node");
   int node = -1;
   if (file >> node) gpu.words["numa_node"] = node < 0 ? "not told" : std::to_string(node);
+}
+
+void put_slot(VerifiedGpu& gpu) {
+  const SlotSizes sizes = read_slot("/sys/bus/pci/devices/" + gpu.pci_address);
+  auto number = [&](const char* name, const std::optional<uint32_t>& value) {
+    if (value) gpu.numbers[name] = *value;
+  };
+  number("link_generation_own", sizes.own.generation);
+  number("link_width_own", sizes.own.width);
+  number("slot_generation_max", sizes.slot.generation);
+  number("slot_width_max", sizes.slot.width);
 }
 
 VerifiedGpu from_cuda(const CudaDevice& device) {
@@ -170,6 +182,8 @@ Survey survey_gpus(const SurveyOptions& options) {
     join(gpu, nvml, entries);
     fill_gaps(gpu);
     put_numa_node(gpu);
+    put_slot(gpu);
+    if (!survey.nvml_problem.empty()) gpu.words.emplace("nvml", survey.nvml_problem);
     survey.gpus.push_back(std::move(gpu));
   }
   return survey;
