@@ -62,6 +62,9 @@ void judge_stopped(const VerifyCase& all, const VerifyTarget& target, JudgedStep
                       fmt::format("{}; others use this GPU ({})", detail, target.gpu->gpu->busy));
   conclude(made, target.row, Verdict::fail, "");
   made.why = with_stop(detail);
+  // A library that refuses to work says nothing about the GPU.
+  if (step.state == StepState::failed && !word_of(step, "library").empty() && step.code != 0)
+    made.action = Action::fix_software;
   if (step.state != StepState::failed && target.row.scope != VerifyScope::environment) {
     made.action = Action::reset;
     made.next =
