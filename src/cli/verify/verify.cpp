@@ -163,11 +163,14 @@ int run_verify(VerifyCommand command, Context& context) {
 void add_run_options(CLI::App& app, VerifyCommand& command) {
   app.add_option("--gpu", command.run.gpus, "these GPUs: CUDA ordinals or UUIDs (default: all)")
       ->type_name("LIST")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_option("--layer", command.layers, "device, bandwidth, framework, stress (default: all)")
       ->type_name("LIST")
-      ->delimiter(',');
-  auto* quick = app.add_flag("--quick", command.run.quick, "in 20 seconds what shows most");
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  auto* quick =
+      app.add_flag("--quick", command.run.quick, "what shows most, planned for 20 seconds");
   auto* duration = app.add_option("--duration", command.run.seconds, "for everything")
                        ->type_name("SECONDS")
                        ->check(CLI::Range(10.0, 604800.0))
@@ -198,7 +201,8 @@ void add_output_options(CLI::App& app, VerifyCommand& command) {
       ->excludes(from);
   app.add_option("--allow-skip", command.allowed, "steps that need not have run")
       ->type_name("LIST")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_flag("--strict", command.strict, "warnings alone give exit status 4");
   auto* json = app.add_flag("--json", command.json, "print JSON lines (schema gpuvet-verify/1)");
   app.add_flag("--nagios", command.nagios, "one line and exit status for Nagios")->excludes(json);
