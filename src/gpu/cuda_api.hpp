@@ -26,6 +26,11 @@ struct CudaGraphExecHandle;
 using CudaGraphExec = CudaGraphExecHandle*;
 using CudaPointer = unsigned long long; // of device memory
 
+// Device memory for functions that want a pointer; only the GPU may follow it.
+inline void* address_of(CudaPointer memory) {
+  return reinterpret_cast<void*>(memory); // NOLINT(performance-no-int-to-ptr): the driver's number
+}
+
 struct CudaUuid {
   unsigned char bytes[16];
 };

@@ -12,8 +12,8 @@ struct GemmOperands {
 
 // What is the same for each launch.
 struct GemmSm90a {
+  CudaTensorMap a, b; // aligned to 128 bytes, so first
   GemmOperands operands;
-  CudaTensorMap a, b;
   CudaFunction function = nullptr;
   unsigned blocks = 0;
 };

@@ -13,8 +13,8 @@ int encode_operand_map(const CudaApi& cuda, CudaTensorMap& map, CudaPointer oper
   const unsigned long long row_bytes[] = {2ull * inner};
   const unsigned box[] = {kInnerStep, kBoxRows};
   const unsigned every[] = {1, 1};
-  return cuda.cuTensorMapEncodeTiled.function(&map, kMapBf16, 2, reinterpret_cast<void*>(operand),
-                                              sizes, row_bytes, box, every, kMapNotInterleaved,
+  return cuda.cuTensorMapEncodeTiled.function(&map, kMapBf16, 2, address_of(operand), sizes,
+                                              row_bytes, box, every, kMapNotInterleaved,
                                               kMapSwizzle128, kMapPromote256, kMapFillZero);
 }
 

@@ -23,10 +23,6 @@ void find_all(const OpenedLibrary& library, CublasLtApi& api) {
   library.require("cublasLtGetVersion", api.cublasLtGetVersion);
 }
 
-void* address(CudaPointer pointer) {
-  return reinterpret_cast<void*>(static_cast<uintptr_t>(pointer));
-}
-
 } // namespace
 
 CublasLt::CublasLt(Bench& bench, const std::string& file, const ProductShape& shape)
@@ -90,12 +86,12 @@ ProductEngine CublasLt::engine(size_t choice) {
   made.multiply = [this, choice](const ProductCall& call) {
     const float one = 1, zero = 0;
     library_.quietly(api_.cublasLtMatmul, handle_, product_, static_cast<const void*>(&one),
-                     static_cast<const void*>(address(call.b)), first_,
-                     static_cast<const void*>(address(call.a)), second_,
-                     static_cast<const void*>(&zero), static_cast<const void*>(address(call.c)),
-                     result_, address(call.c), result_,
+                     static_cast<const void*>(address_of(call.b)), first_,
+                     static_cast<const void*>(address_of(call.a)), second_,
+                     static_cast<const void*>(&zero), static_cast<const void*>(address_of(call.c)),
+                     result_, address_of(call.c), result_,
                      static_cast<const CublasLtAlgo*>(&choices_[choice].algo),
-                     address(workspace_.at()), choices_[choice].workspace, call.stream);
+                     address_of(workspace_.at()), choices_[choice].workspace, call.stream);
   };
   return made;
 }

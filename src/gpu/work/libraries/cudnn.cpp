@@ -43,10 +43,6 @@ OpenedLibrary open_cudnn(Bench& bench, const LibraryFiles& files) {
   return open_for_test(bench.tell, "cuDNN", files.cudnn);
 }
 
-void* address(CudaPointer pointer) {
-  return reinterpret_cast<void*>(static_cast<uintptr_t>(pointer));
-}
-
 } // namespace
 
 std::string describe(const ConvolutionShape& shape) {
@@ -128,10 +124,10 @@ void Cudnn::forward(CudaPointer x, CudaPointer w, CudaPointer y) {
   const float one = 1, zero = 0;
   const CudaPointer space = workspace_.empty() ? 0 : workspace_.front().at();
   library_.quietly(api_.cudnnConvolutionForward, handle_, static_cast<const void*>(&one), x_,
-                   static_cast<const void*>(address(x)), w_, static_cast<const void*>(address(w)),
-                   convolution_, int{kCudnnPrecompGemm}, address(space),
-                   workspace_.empty() ? size_t{0} : workspace_.front().bytes(),
-                   static_cast<const void*>(&zero), y_, address(y));
+                   static_cast<const void*>(address_of(x)), w_,
+                   static_cast<const void*>(address_of(w)), convolution_, int{kCudnnPrecompGemm},
+                   address_of(space), workspace_.empty() ? size_t{0} : workspace_.front().bytes(),
+                   static_cast<const void*>(&zero), y_, address_of(y));
 }
 
 } // namespace gpuvet

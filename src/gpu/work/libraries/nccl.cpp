@@ -26,10 +26,6 @@ void use(const NcclRank& rank) {
   rank.bench.quietly(rank.bench.cuda.cuCtxSetCurrent, rank.bench.context);
 }
 
-void* address(CudaPointer pointer) {
-  return reinterpret_cast<void*>(static_cast<uintptr_t>(pointer));
-}
-
 // Two bf16 integers whose sum over all ranks is at most 256, as a word.
 uint32_t bf16_pair(uint64_t index, uint64_t seed, unsigned ranks) {
   const uint32_t bound = std::max(256u / ranks, 1u);
@@ -106,7 +102,7 @@ bool is_block(NcclRank& rank, const std::vector<uint32_t>& block, CudaPointer go
              CudaStream{rank.stream});
   bench.call(bench.cuda.cuMemsetD32Async, rank.wrong.at(), 0u, rank.wrong.bytes() / 4,
              CudaStream{rank.stream});
-  const CudaFunction hash = bench.kernel("core", "gv_tile_hash");
+  CudaFunction hash = bench.kernel("core", "gv_tile_hash");
   const CudaPointer of_got = rank.hashes.at(), of_wanted = of_got + tiles * sizeof(TileHash);
   launch(bench, hash, tiles, 256, 0, rank.stream, got, rows, kTileColumns, kTileRows, kTileColumns,
          of_got);
@@ -186,8 +182,8 @@ double Nccl::reduce(ReduceType type, size_t bytes, unsigned times) {
   for (unsigned at = 0; at < times; ++at) {
     library_.quietly(api_.ncclGroupStart);
     for (const auto& rank : ranks_)
-      library_.quietly(api_.ncclAllReduce, static_cast<const void*>(address(rank->send.at())),
-                       address(rank->receive.at()), bytes / (integers ? 4 : 2),
+      library_.quietly(api_.ncclAllReduce, static_cast<const void*>(address_of(rank->send.at())),
+                       address_of(rank->receive.at()), bytes / (integers ? 4 : 2),
                        integers ? int{kNcclInt32} : int{kNcclBfloat16}, int{kNcclSum}, rank->comm,
                        CudaStream{rank->stream});
     library_.quietly(api_.ncclGroupEnd);

@@ -37,7 +37,7 @@ unsigned blocks_for_tiles(Bench& bench, const ProductShape& shape) {
 }
 
 ProductEngine ampere_engine(Bench& bench, const ProductShape& shape) {
-  const CudaFunction function = bench.kernel("gemm_sm80", "gv_gemm");
+  CudaFunction function = bench.kernel("gemm_sm80", "gv_gemm");
   bench.call(bench.cuda.cuFuncSetAttribute, function, int{kCudaFunctionDynamicSharedBytes},
              static_cast<int>(kAmpereShared));
   const unsigned blocks = blocks_for_tiles(bench, shape);

@@ -37,7 +37,7 @@ void upload(Bench& bench, const Graph& graph, const Stream& stream) {
 }
 
 void measure_chain(Bench& bench, const Stream& stream) {
-  const CudaFunction null = bench.kernel("core", "gv_null");
+  CudaFunction null = bench.kernel("core", "gv_null");
   Graph graph(bench, stream, [&] {
     for (unsigned at = 0; at < kNodes; ++at)
       launch(bench, null, 1, 1, 0, stream);

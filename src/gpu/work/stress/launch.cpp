@@ -41,7 +41,7 @@ template <class Once> double median_of(unsigned count, Once&& once) {
 }
 
 void measure_submit(Bench& bench, const Stream& stream) {
-  const CudaFunction null = bench.kernel("core", "gv_null");
+  CudaFunction null = bench.kernel("core", "gv_null");
   for (unsigned sample = 0; sample < kLaunchSamples; ++sample) {
     double us = median_of(kLaunches, [&] { launch(bench, null, 1, 1, 0, stream); });
     bench.call(bench.cuda.cuStreamSynchronize, CudaStream{stream});
@@ -50,7 +50,7 @@ void measure_submit(Bench& bench, const Stream& stream) {
 }
 
 void measure_round_trip(Bench& bench, const Stream& stream) {
-  const CudaFunction null = bench.kernel("core", "gv_null");
+  CudaFunction null = bench.kernel("core", "gv_null");
   for (unsigned sample = 0; sample < kLaunchSamples; ++sample) {
     double us = median_of(kRoundTrips, [&] {
       launch(bench, null, 1, 1, 0, stream);
@@ -62,7 +62,7 @@ void measure_round_trip(Bench& bench, const Stream& stream) {
 }
 
 void measure_gap(Bench& bench, const Stream& stream) {
-  const CudaFunction null = bench.kernel("core", "gv_null");
+  CudaFunction null = bench.kernel("core", "gv_null");
   Gate gate(bench);
   std::vector<double> gaps;
   for (unsigned sample = 0; sample < kChainSamples; ++sample) {
