@@ -415,6 +415,20 @@ TEST(VerifyFaults, ADetectorThatIsBlindMakesPassesVoid) {
   EXPECT_EQ(report.exit_status, 3);
 }
 
+// A detector that itself breaks is as blind as one that finds nothing, and no fault of the machine.
+TEST(VerifyFaults, ADetectorThatDoesNotComeToItsEndIsNoFailureAndVoidsPasses) {
+  for (StepState state : {StepState::failed, StepState::hung, StepState::crashed}) {
+    RunMaker made = healthy();
+    made.step("self-test-link").state = state;
+    made.step("self-test-link").reason = "a copy came out otherwise";
+    const VerifyReport report = judge(made.run);
+    EXPECT_EQ(verdict_of(report, "self-test-link"), Verdict::unknown);
+    EXPECT_EQ(verdict_of(report, "copy-to-gpu"), Verdict::unknown);
+    EXPECT_EQ(verdict_of(report, "memory-check"), Verdict::pass);
+    EXPECT_EQ(report.exit_status, 3);
+  }
+}
+
 TEST(VerifyFaults, PeersThatReadZeros) {
   RunMaker made = healthy({}, 2);
   StepResult& peer = made.step("peer-check", 1);

@@ -29,10 +29,13 @@ std::string stopped_text(const StepResult& step) {
   return step.call.empty() ? step.reason : call_text(step) + ": " + step.reason;
 }
 
-// A larger kernel than those of "core" may break by its own doing until it is proved.
-std::string own_work(const VerifyRow& row) {
+// A large kernel may break by its own doing until it is proved. The small ones of "core" are
+// trusted to run, so an error of the driver, a hang or a crash counts; what they say of data is
+// not, until then.
+std::string own_work(const VerifyRow& row, const StepResult& step) {
   const std::string& kernel = row.rated_by.empty() ? row.checked_by : row.rated_by;
-  return kernel == "core" ? "" : kernel;
+  const bool said_by_kernel = step.state == StepState::failed && step.code == 0;
+  return kernel == "core" && !said_by_kernel ? "" : kernel;
 }
 
 } // namespace
@@ -52,7 +55,14 @@ void judge_stopped(const VerifyCase& all, const VerifyTarget& target, JudgedStep
   if (step.error == kOwnFault)
     return leave_open(made, Verdict::unknown,
                       detail + ": this is a fault of gpuvet, not of the GPU");
-  const std::string kernel = own_work(target.row);
+  if (target.row.rule == VerifyRule::detector) { // no fault of the machine: gpuvet cannot see here
+    made.value = 0;
+    made.limit = 1;
+    leave_open(made, Verdict::unknown, with_stop(detail) + " " + target.row.fail);
+    made.next = target.row.next;
+    return;
+  }
+  const std::string kernel = own_work(target.row, step);
   if (!may_count(all, target, kernel))
     return leave_open(made, Verdict::unknown,
                       detail + "; " + why_not_counted(target, kernel) +
