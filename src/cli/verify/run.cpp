@@ -8,11 +8,11 @@
 #include "gpu/work/self_test/self_test.hpp"
 #include "gpu/work/survey.hpp"
 #include "gpu/work/telemetry.hpp"
+#include "os/random.hpp"
 
 #include <algorithm>
 #include <ctime>
 #include <mutex>
-#include <random>
 #include <thread>
 
 namespace gpuvet {
@@ -28,8 +28,7 @@ std::string utc_now() {
 }
 
 uint64_t new_seed() {
-  std::random_device random;
-  return (uint64_t{random()} << 32U | random()) | 1U;
+  return random_number() | 1U;
 }
 
 // Everything that the phases share.
