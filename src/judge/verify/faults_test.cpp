@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 namespace gpuvet {
 namespace {
 
@@ -437,6 +439,32 @@ TEST(VerifyFaults, PeersThatReadZeros) {
   const VerifyReport report = judge(made.run, proved_on({90}));
   EXPECT_EQ(verdict_of(report, "peer-check", 1), Verdict::fail);
   EXPECT_EQ(find(report, "peer-check", 1)->action, Action::fix_software);
+}
+
+TEST(VerifyFaults, WhatIsToBeDoneNamesThePythonAndTheLibrary) {
+  RunMaker made = healthy();
+  StepResult torch;
+  torch.id = "framework-torch";
+  torch.peer = "/home/a b/bin/python";
+  torch.state = StepState::failed;
+  torch.reason = "RuntimeError: no kernel image";
+  StepResult library;
+  library.id = "library-cudnn";
+  library.gpu = made.run.gpus[0].uuid;
+  library.state = StepState::failed;
+  library.reason = "cudnnCreate gave 1001";
+  library.call = "cudnnCreate";
+  library.code = 1001;
+  library.words["library"] = "/venv/libcudnn.so.9";
+  made.run.steps.push_back(torch);
+  made.run.steps.push_back(library);
+  const VerifyReport report = judge(made.run);
+  std::set<std::string> next;
+  for (const JudgedStep& step : report.steps)
+    next.insert(step.next);
+  EXPECT_TRUE(next.count("gpuvet doctor --python '/home/a b/bin/python'"));
+  EXPECT_TRUE(next.count(
+      "gpuvet ldd /venv/libcudnn.so.9; install the framework anew into an empty environment"));
 }
 
 TEST(VerifyFaults, FrameworksAreJudgedByTheirResults) {

@@ -1,5 +1,6 @@
 #include "judge/verify/targets.hpp"
 
+#include "base/shell.hpp"
 #include "judge/verify/rules.hpp"
 
 #include <fmt/core.h>
@@ -72,6 +73,17 @@ void tell_published(const VerifyCase& all, const VerifyTarget& target, JudgedSte
   }
 }
 
+// "PYTHON" and "FILE" in what is to be done next are what the step was about, where that is known.
+void fill_next(const StepResult& step, JudgedStep& made) {
+  const auto put = [&](const std::string& word, const std::string& value) {
+    const size_t at = made.next.find(word);
+    if (at != std::string::npos && value.starts_with('/'))
+      made.next.replace(at, word.size(), shell_word(value));
+  };
+  put("PYTHON", step.peer);
+  put("FILE", word_of(step, "library"));
+}
+
 void judge_into(const VerifyCase& all, const VerifyTarget& target, std::vector<JudgedStep>& to) {
   JudgedStep made = started(target.row);
   if (target.step) {
@@ -84,6 +96,7 @@ void judge_into(const VerifyCase& all, const VerifyTarget& target, std::vector<J
     judge_unfinished(all, target, made);
   else if (!judge_of(target.row.rule)(all, target, made))
     return;
+  if (target.step) fill_next(*target.step, made);
   tell_published(all, target, made);
   to.push_back(std::move(made));
 }
