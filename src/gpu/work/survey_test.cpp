@@ -101,7 +101,7 @@ TEST(Survey, WithoutADriverItSaysSoAtOnce) {
   Survey found = survey("", "hang=nvmlDeviceGetUtilizationRates", options);
   EXPECT_NE(found.no_gpu_why.find("no driver: "), std::string::npos) << found.no_gpu_why;
   EXPECT_TRUE(found.gpus.empty());
-  EXPECT_LT(seconds_since(began), 1);
+  EXPECT_LT(seconds_since(began), 10);
 }
 
 TEST(Survey, SaysWhyTheDriverDoesNotStart) {
