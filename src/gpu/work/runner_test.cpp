@@ -244,12 +244,17 @@ TEST(Runner, WithoutADriverNothingIsRun) {
 }
 
 TEST(Runner, AnInterruptionKeepsWhatWasTold) {
-  std::atomic<bool> interrupted = false;
+  std::atomic<bool> interrupted = false, interrupted_soon = false;
   RunnerOptions options = fake_runner();
   options.interrupted = &interrupted;
   Step patient = kHangs;
   patient.deadline_s = 60;
-  std::thread user([&] {
+  options.finished = [&](const StepResult& result) {
+    if (result.id == kMeasures.id) interrupted_soon.store(true);
+  };
+  std::thread user([&] { // while the second step waits
+    while (!interrupted_soon)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     interrupted = true;
   });
