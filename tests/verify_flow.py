@@ -135,6 +135,16 @@ def check_interruption(gpuvet, fakes):
     return problems
 
 
+def check_named_gpu(gpuvet, fakes):
+    """A GPU that is named and not there: the others do not pass for it."""
+    result = subprocess.run([gpuvet, "verify", "--gpu", "0,7", "--layer", "device"],
+                            env=environment(fakes, SMALL + "gpus=2", "gpus=2"),
+                            capture_output=True, text=True, timeout=PATIENT_S, check=False)
+    if result.returncode == 3 and "no GPU 7" in result.stdout:
+        return []
+    return [f"GPU 7 of two: status {result.returncode}: {result.stdout}"]
+
+
 def check_no_driver(gpuvet):
     result = subprocess.run([gpuvet, "verify"], env=environment("/nonexistent", "", ""),
                             capture_output=True, text=True, timeout=PATIENT_S, check=False)
@@ -158,13 +168,15 @@ def main():
     for situation in SITUATIONS:
         if options.only in situation[0]:
             problems += check(options.gpuvet, options.fakes, situation)
+    if options.only in "named GPU":
+        problems += check_named_gpu(options.gpuvet, options.fakes)
     if options.only in "interruption":
         problems += check_interruption(options.gpuvet, options.fakes)
     if options.only in "no driver" and not os.path.exists("/dev/nvidiactl"):
         problems += check_no_driver(options.gpuvet)
     for problem in problems:
         print(problem)
-    print(f"{len(problems)} problem(s) in {len(SITUATIONS) + 2} situations")
+    print(f"{len(problems)} problem(s) in {len(SITUATIONS) + 3} situations")
     sys.exit(1 if problems else 0)
 
 

@@ -162,6 +162,17 @@ bool is_wanted(const VerifyOptions& options, const VerifiedGpu& gpu) {
          });
 }
 
+// Empty: each is there. To leave one out would let the others pass for all.
+std::string why_not_named(const VerifyOptions& options, const std::vector<VerifiedGpu>& gpus) {
+  for (const std::string& name : options.gpus) {
+    const bool there = std::any_of(gpus.begin(), gpus.end(), [&](const VerifiedGpu& gpu) {
+      return name == std::to_string(gpu.ordinal) || name == gpu.uuid;
+    });
+    if (!there) return "the CUDA driver offers no GPU " + name;
+  }
+  return {};
+}
+
 PlanInput plan_input(const VerifyOptions& options, const Measurements& measured,
                      const Machine& machine) {
   PlanInput input{{}, options, library_files(machine), measured.seed};
@@ -226,9 +237,10 @@ Measurements run_verification(const VerifyOptions& options, const RunHooks& hook
   measured.cuda = survey.cuda;
   measured.no_gpu_why = survey.no_gpu_why;
   measured.gpus = std::move(survey.gpus);
+  if (measured.no_gpu_why.empty()) measured.no_gpu_why = why_not_named(options, measured.gpus);
+  if (!measured.no_gpu_why.empty()) measured.gpus.clear();
   std::erase_if(measured.gpus, [&](const VerifiedGpu& gpu) { return !is_wanted(options, gpu); });
   if (measured.gpus.empty()) {
-    if (measured.no_gpu_why.empty()) measured.no_gpu_why = "none of the GPUs is the one named";
     measured.seconds = seconds_since(start);
     if (hooks.record) hooks.record(write_measurements(measured));
     return measured;
