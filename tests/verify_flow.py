@@ -37,6 +37,8 @@ SITUATIONS = [
      {"gemm": "fail unknown"}, ["tile"]),
     ("a GPU of two breaks", ["--layer", "device"], SMALL + "gpus=2,fault=1:gv_null:719", "gpus=2",
      {"device-context@0": "pass", "device-context@1": "fail"}, ["CUDA_ERROR_LAUNCH_FAILED"]),
+    ("a GPU that only NVML sees", ["--layer", "device"], SMALL + "gpus=1", "gpus=2",
+     {"device-context@0": "pass", "device-context@-1": "fail"}, ["the CUDA driver does not"]),
     ("eight GPUs", ["--layer", "device"], SMALL + "gpus=8", "gpus=8",
      {f"device-context@{gpu}": "pass" for gpu in range(8)}, ["8 x NVIDIA H200"]),
     ("a thermal slowdown", ["--layer", "stress"], SMALL, "held=271,clock=900",

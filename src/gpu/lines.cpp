@@ -1,5 +1,7 @@
 #include "gpu/lines.hpp"
 
+#include "gpu/text.hpp"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -11,28 +13,6 @@ namespace {
 
 constexpr size_t kLongestText = 4096;   // bytes of one string
 constexpr size_t kMostProcesses = 4096; // per GPU
-
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (char c : text)
-    if (c == '\n')
-      result += "\\n";
-    else if (c == '\\')
-      result += "\\\\";
-    else
-      result += c;
-  return result;
-}
-
-std::string unescaped(std::string_view text) {
-  std::string result;
-  for (size_t at = 0; at < text.size(); ++at) {
-    bool special = text[at] == '\\' && at + 1 < text.size();
-    if (special) ++at;
-    result += special && text[at] == 'n' ? '\n' : text[at];
-  }
-  return result;
-}
 
 // Takes a word off the front; nullopt when no blank follows.
 std::optional<std::string_view> word(std::string_view& text) {

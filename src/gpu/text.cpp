@@ -63,4 +63,26 @@ const std::vector<std::string>& driver_folders() {
   return folders;
 }
 
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (char c : text)
+    if (c == '\n')
+      result += "\\n";
+    else if (c == '\\')
+      result += "\\\\";
+    else
+      result += c;
+  return result;
+}
+
+std::string unescaped(std::string_view text) {
+  std::string result;
+  for (size_t at = 0; at < text.size(); ++at) {
+    bool special = text[at] == '\\' && at + 1 < text.size();
+    if (special) ++at;
+    result += special && text[at] == 'n' ? '\n' : text[at];
+  }
+  return result;
+}
+
 } // namespace gpuvet

@@ -26,4 +26,8 @@ std::string signal_name(int number); // "SIGSEGV"
 // operator's driver container, Colab, NixOS, Jetson.
 const std::vector<std::string>& driver_folders();
 
+// Text on one line, and back: line feeds and backslashes are written as two characters.
+std::string escaped(std::string_view text);
+std::string unescaped(std::string_view text);
+
 } // namespace gpuvet

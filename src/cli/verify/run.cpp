@@ -50,9 +50,13 @@ struct Running {
   }
 };
 
+std::string label_of(const VerifiedGpu& gpu) { // one that CUDA does not have has no ordinal
+  return gpu.ordinal < 0 ? gpu.uuid : "GPU " + std::to_string(gpu.ordinal);
+}
+
 std::string name_of(const Measurements& measured, const std::string& uuid) {
   for (const VerifiedGpu& gpu : measured.gpus)
-    if (gpu.uuid == uuid) return "GPU " + std::to_string(gpu.ordinal);
+    if (gpu.uuid == uuid) return label_of(gpu);
   return {};
 }
 
@@ -104,7 +108,7 @@ std::string why_not(const Measurements& measured, const StepRequest& request) {
     if (gpu.why_unusable.empty()) continue;
     const bool all = request.gpu.empty();
     if (all || gpu.uuid == request.gpu || gpu.uuid == request.peer)
-      return "GPU " + std::to_string(gpu.ordinal) + " cannot be used: " + gpu.why_unusable;
+      return label_of(gpu) + " cannot be used: " + gpu.why_unusable;
   }
   return {};
 }

@@ -8,6 +8,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <fstream>
 
 namespace gpuvet {
@@ -137,6 +139,25 @@ void join(VerifiedGpu& gpu, const NvmlAnswers& nvml, const NvmlEntries& entries)
   }
 }
 
+// A GPU that NVML lists and the CUDA driver does not, although nothing hides it: a lost one would
+// otherwise not be missed. One with MIG shows its parts instead, at the same address.
+void add_unseen(const NvmlAnswers& nvml, std::vector<VerifiedGpu>& gpus) {
+  if (std::getenv("CUDA_VISIBLE_DEVICES")) return;
+  for (const NvmlGpu& whole : nvml.gpus) {
+    const bool seen = std::any_of(gpus.begin(), gpus.end(), [&](const VerifiedGpu& gpu) {
+      return gpu.uuid == whole.uuid || gpu.pci_address == whole.pci_address;
+    });
+    if (seen || whole.uuid.empty() || (whole.mig && *whole.mig)) continue;
+    VerifiedGpu gpu;
+    gpu.uuid = whole.uuid;
+    gpu.name = whole.name;
+    gpu.pci_address = whole.pci_address;
+    gpu.nvml_index = whole.index;
+    gpu.why_unusable = "NVML lists this GPU and the CUDA driver does not";
+    gpus.push_back(std::move(gpu));
+  }
+}
+
 std::string why_no_gpu(const CudaAnswers& cuda) {
   const Asked& asked = cuda.asked;
   if (asked.state == AskState::no_library)
@@ -186,6 +207,7 @@ Survey survey_gpus(const SurveyOptions& options) {
     if (!survey.nvml_problem.empty()) gpu.words.emplace("nvml", survey.nvml_problem);
     survey.gpus.push_back(std::move(gpu));
   }
+  add_unseen(nvml, survey.gpus);
   return survey;
 }
 

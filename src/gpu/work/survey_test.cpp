@@ -59,8 +59,14 @@ TEST(Survey, TellsOfAHealthyMachine) {
 
 TEST(Survey, JoinsByUuidNotByIndex) { // the driver offers the first GPU of NVML's two, or fewer
   Survey found = survey("gpus=1", "gpus=4");
-  ASSERT_EQ(found.gpus.size(), 1u);
+  ASSERT_EQ(found.gpus.size(), 4u); // those that CUDA does not have are missed aloud
   EXPECT_EQ(found.gpus[0].nvml_index, 0u);
+  EXPECT_EQ(found.gpus[0].why_unusable, "");
+  EXPECT_EQ(found.gpus[3].ordinal, -1);
+  EXPECT_EQ(found.gpus[3].why_unusable, "NVML lists this GPU and the CUDA driver does not");
+  setenv("CUDA_VISIBLE_DEVICES", "0", 1); // somebody hides them on purpose
+  EXPECT_EQ(survey("gpus=1", "gpus=4").gpus.size(), 1u);
+  unsetenv("CUDA_VISIBLE_DEVICES");
   Survey other = survey("gpus=3", "gpus=1");
   ASSERT_EQ(other.gpus.size(), 3u);
   EXPECT_EQ(other.gpus[2].nvml_index, std::nullopt);

@@ -1,5 +1,7 @@
 #include "gpu/work/telling.hpp"
 
+#include "gpu/text.hpp"
+
 #include <fmt/core.h>
 
 #include <cerrno>
@@ -19,28 +21,6 @@ std::string one_word(std::string_view text) {
   for (char& c : word)
     if (c == ' ' || c == '\n') c = '_';
   return word.empty() ? "-" : word;
-}
-
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (char c : text.substr(0, kLongestText))
-    if (c == '\n')
-      result += "\\n";
-    else if (c == '\\')
-      result += "\\\\";
-    else
-      result += c;
-  return result;
-}
-
-std::string unescaped(std::string_view text) {
-  std::string result;
-  for (size_t at = 0; at < text.size(); ++at) {
-    bool special = text[at] == '\\' && at + 1 < text.size();
-    if (special) ++at;
-    result += special && text[at] == 'n' ? '\n' : text[at];
-  }
-  return result;
 }
 
 std::string number_text(double value) {
@@ -69,8 +49,8 @@ void take_end(const StepLine& line, StepResult& result) {
 
 void StepTeller::line(char kind, std::string_view a, std::string_view b, std::string_view c,
                       std::string_view text) {
-  waiting_ +=
-      fmt::format("{} {} {} {} {}\n", kind, one_word(a), one_word(b), one_word(c), escaped(text));
+  waiting_ += fmt::format("{} {} {} {} {}\n", kind, one_word(a), one_word(b), one_word(c),
+                          escaped(text.substr(0, kLongestText)));
 }
 
 void StepTeller::send() {

@@ -144,6 +144,7 @@ std::string share_text(double share) {
 std::string gpu_label(const VerifyCase& all, const std::string& uuid) {
   const GpuView* view = find_view(all, uuid);
   if (view && view->gpu->ordinal >= 0) return fmt::format("GPU {}", view->gpu->ordinal);
+  if (view && view->gpu->nvml_index) return fmt::format("NVML {}", *view->gpu->nvml_index);
   return uuid;
 }
 
