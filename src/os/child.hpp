@@ -62,7 +62,7 @@ class Child {
 
  private:
   friend Result<Child> start_child(const std::function<void(int)>& work);
-  friend Result<Child> start_command(const std::vector<std::string>& command);
+  friend Result<Child> start_command(const std::vector<std::string>& command, int input);
 
   struct Stream {
     int fd = -1;
@@ -92,8 +92,9 @@ class Child {
 // child. `work` must not wait for those threads nor take locks that they may hold.
 Result<Child> start_child(const std::function<void(int fd)>& work);
 
-// Runs a program by its path: no shell, no input, LC_ALL=C, a process group of its own.
-Result<Child> start_command(const std::vector<std::string>& command);
+// Runs a program by its path: no shell, LC_ALL=C, a process group of its own. `input`: descriptor
+// that it reads as its standard input; -1: it has none.
+Result<Child> start_command(const std::vector<std::string>& command, int input = -1);
 
 struct CommandResult {
   ChildEnd end;

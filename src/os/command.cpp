@@ -37,6 +37,7 @@ struct Prepared { // before the fork: behind it, in a process with threads, litt
   char** arguments;
   char** environment;
   int output, printed, report; // ends to write to
+  int input;                   // to read from; -1: nothing
 };
 
 [[noreturn]] void become(const Prepared& program, pid_t parent) {
@@ -44,8 +45,8 @@ struct Prepared { // before the fork: behind it, in a process with threads, litt
   if (getppid() != parent) _exit(127);
   setpgid(0, 0);
   default_signals();
-  int null = open("/dev/null", O_RDONLY);
-  if (null > 0) dup2(null, STDIN_FILENO);
+  int input = program.input >= 0 ? program.input : open("/dev/null", O_RDONLY);
+  if (input > 0) dup2(input, STDIN_FILENO);
   dup2(program.output, STDOUT_FILENO);
   dup2(program.printed, STDERR_FILENO);
   close_range(STDERR_FILENO + 1, ~0u, CLOSE_RANGE_CLOEXEC); // kernels before 5.11 leave them open
@@ -66,7 +67,7 @@ int exec_error(int report, double seconds) {
 
 } // namespace
 
-Result<Child> start_command(const std::vector<std::string>& command) {
+Result<Child> start_command(const std::vector<std::string>& command, int input) {
   if (command.empty() || !command[0].starts_with("/"))
     return fail("a program is run by its full path", command.empty() ? "" : command[0]);
   auto output = make_pipe(), printed = make_pipe(), report = make_pipe();
@@ -74,7 +75,7 @@ Result<Child> start_command(const std::vector<std::string>& command) {
     if (!*made) return tl::unexpected(made->error());
   std::vector<std::string> arguments = command, environment = english_environment();
   std::vector<char*> argv = pointers(arguments), envp = pointers(environment);
-  Prepared program{argv.data(), envp.data(), output->write, printed->write, report->write};
+  Prepared program{argv.data(), envp.data(), output->write, printed->write, report->write, input};
   pid_t parent = getpid();
   pid_t pid = fork();
   if (pid < 0) return fail(std::string("no child process can be made: ") + std::strerror(errno));

@@ -17,7 +17,7 @@ struct Buffers {
 // Prepares, and launches once with `blocks` of `threads`.
 struct Traffic {
   const char* kernel;
-  unsigned passes; // buffers that go through memory
+  unsigned passes, places; // buffers that go through memory; kReadPlaces and so on
   void (*launch_it)(const Prover&, const Buffers&, unsigned blocks, unsigned threads);
   bool (*right)(const Prover&, const Buffers&);
 };
@@ -63,17 +63,18 @@ bool triad_right(const Prover& p, const Buffers& m) {
   return holds(p, m, kSeven); // 1 + 3 * 2
 }
 
-constexpr Traffic kTraffic[] = {{"gv_read", 1, launch_read, read_right},
-                                {"gv_write", 1, launch_write, write_right},
-                                {"gv_copy", 2, launch_copy, copy_right},
-                                {"gv_triad", 3, launch_triad, triad_right}};
+constexpr Traffic kTraffic[] = {{"gv_read", 1, kReadPlaces, launch_read, read_right},
+                                {"gv_write", 1, kWritePlaces, launch_write, write_right},
+                                {"gv_copy", 2, kCopyPlaces, launch_copy, copy_right},
+                                {"gv_triad", 3, kTriadPlaces, launch_triad, triad_right}};
 
 void prove_traffic(const Prover& prover, const Buffers& memory, const Traffic& traffic) {
   const double bytes = static_cast<double>(memory.n16) * 16 * traffic.passes;
   for (unsigned threads : {256u, 512u, 1024u})
-    for (unsigned each : {1u, 2u, 4u, 8u}) {
-      if (threads * each > 2048) continue; // more than a multiprocessor has at once
-      const unsigned blocks = prover.multiprocessors * each;
+    for (unsigned each : {0u, 1u, 2u, 4u, 8u}) { // 0: a block for each piece
+      const unsigned blocks =
+          each ? prover.multiprocessors * each
+               : static_cast<unsigned>(memory.n16 / (uint64_t{traffic.places} * threads));
       fill_words(prover, memory.to.at(), 0, memory.n16 * 4);
       fill_words(prover, memory.sum.at(), 0, kReadSums * 2);
       traffic.launch_it(prover, memory, blocks, threads);

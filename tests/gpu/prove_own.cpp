@@ -1,5 +1,6 @@
 // gpuvet's own matrix kernels: right on many shapes, and how fast.
 #include "gpu/kernels/gemm_sm90a_shape.hpp"
+#include "gpu/kernels/mix.hpp"
 #include "gpu/work/gemm/gemm_sm90a.hpp"
 #include "prove.hpp"
 
@@ -126,6 +127,36 @@ void prove_shape(const Prover& prover, const Kernel& kernel, const Shape& shape,
   prover.report.checked(kernel.name, right && unhashed == 0 && seen, fields);
 }
 
+constexpr uint64_t kPlantedSeed = 314159;
+
+// Any one bit of C, wherever it is, must show in the hash of its tile and no other.
+void prove_planted(const Prover& prover, const Kernel& kernel, const Shape& shape, unsigned times) {
+  Product product(prover, shape, kernel.tile_rows, kernel.tile_columns);
+  Scratch scratch(product, 0);
+  kernel.prepare(product)(product.hashes.at());
+  const auto right = read_back<TileHash>(prover, product.hashes.at(), product.tiles);
+  unsigned found = 0;
+  for (unsigned i = 0; i < times; ++i) {
+    const uint64_t random = mix64(kPlantedSeed + i);
+    const uint64_t place = random % (uint64_t{shape.rows} * shape.columns);
+    const uint64_t row = place / shape.columns, column = place % shape.columns;
+    const uint64_t tile = row / kernel.tile_rows * (shape.columns / kernel.tile_columns) +
+                          column / kernel.tile_columns;
+    const CudaPointer at = product.c.at(place * 4);
+    const uint32_t bit = 1u << (random >> 40) % 32;
+    run_core(prover, "gv_flip", 1, at, bit);
+    product.hash_c(scratch.hashes.at());
+    run_core(prover, "gv_flip", 1, at, bit); // right again
+    const auto got = read_back<TileHash>(prover, scratch.hashes.at(), product.tiles);
+    unsigned other = 0;
+    for (uint64_t t = 0; t < product.tiles; ++t)
+      other += t != tile && (got[t].sum != right[t].sum || got[t].mixed != right[t].mixed);
+    found += other == 0 && got[tile].sum != right[tile].sum && got[tile].mixed != right[tile].mixed;
+  }
+  prover.report.checked(fmt::format("{}-planted", kernel.name), found == times,
+                        fmt::format("{} bits={} found={}", text(shape), times, found));
+}
+
 // A race shows now and then.
 void prove_repeats(const Prover& prover, const Kernel& kernel, const Shape& shape, unsigned times) {
   Product product(prover, shape, kernel.tile_rows, kernel.tile_columns);
@@ -185,7 +216,10 @@ void prove_own_products(const Prover& prover, double most_flop) {
         prove_shape(prover, kernel, shape, ~0u);
       for (const Shape& shape : kLarge)
         if (shape.flop() <= most_flop) prove_shape(prover, kernel, shape, 48);
-      if (kRepeated.flop() <= most_flop) prove_repeats(prover, kernel, kRepeated, 200);
+      if (kRepeated.flop() <= most_flop) {
+        prove_repeats(prover, kernel, kRepeated, 200);
+        prove_planted(prover, kernel, kRepeated, 100);
+      }
       for (const Shape& shape : kTimed)
         if (shape.flop() <= most_flop) measure_shape(prover, kernel, shape);
     });

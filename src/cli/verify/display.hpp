@@ -16,8 +16,9 @@ class VerifyDisplay {
   VerifyDisplay(const Terminal& terminal, Moment start, double seconds);
   ~VerifyDisplay() { clear(); }
 
-  // From any thread. `where`: "GPU 3", "python3"; empty: the machine.
-  void show(const std::string& where, const StepNews& news);
+  // From any thread. `where`: "GPU 3", "python3"; empty: the machine. `limit`: what the hardware
+  // can do, in the unit of the news; 0: not known.
+  void show(const std::string& where, const StepNews& news, double limit = 0);
   void clear();
 
  private:
@@ -28,8 +29,8 @@ class VerifyDisplay {
   bool shown_ = false;
 };
 
-// "[######------] gemm  GPU 0  712.3 TFLOP/s" in at most `width` columns.
+// "[######------] gemm  GPU 0  712.3 of 989 TFLOP/s" in at most `width` columns.
 std::string progress_line(double fraction, const std::string& where, const StepNews& news,
-                          int width);
+                          double limit, int width);
 
 } // namespace gpuvet

@@ -61,18 +61,25 @@ LibraryFiles library_files(const Machine& machine) {
           find_library(machine, "libnccl")};
 }
 
-std::vector<FrameworkRequest> framework_requests(const Machine& machine, uint64_t seed) {
-  std::vector<FrameworkRequest> requests;
+FrameworkGroups framework_groups(const Machine& machine, uint64_t seed, bool quick) {
+  FrameworkGroups groups;
   for (const PythonEnv& env : machine.pythons) {
     if (!env.packages || env.executable.empty()) continue;
+    std::vector<FrameworkRequest> requests;
     for (const Bringer& bringer : kBringers) {
       const bool has = std::any_of(env.packages->begin(), env.packages->end(),
                                    [&](const auto& package) { return brings(package, bringer); });
-      if (has)
-        requests.push_back({.python = env.executable, .framework = bringer.module, .seed = seed});
+      if (!has) continue;
+      FrameworkRequest request;
+      request.python = env.executable;
+      request.framework = bringer.module;
+      request.seed = seed;
+      request.quick = quick;
+      requests.push_back(std::move(request));
     }
+    if (!requests.empty()) groups.push_back(std::move(requests));
   }
-  return requests;
+  return groups;
 }
 
 } // namespace gpuvet

@@ -18,7 +18,9 @@ std::string host_kind(const Machine& machine);
 // them.
 LibraryFiles library_files(const Machine& machine);
 
-// Those of probed_frameworks() that each Python has installed.
-std::vector<FrameworkRequest> framework_requests(const Machine& machine, uint64_t seed);
+// Those of probed_frameworks() that each Python has installed, a group for each Python that has
+// any.
+using FrameworkGroups = std::vector<std::vector<FrameworkRequest>>;
+FrameworkGroups framework_groups(const Machine& machine, uint64_t seed, bool quick);
 
 } // namespace gpuvet

@@ -36,7 +36,9 @@ TEST(Environment, FrameworksAreAskedWhereTheyAreInstalled) {
           {.name = "cupy-cuda13x"}, {.name = "torchvision"}, {.name = "jaxlib"}, {.name = "torch"}},
       "/venv");
   machine.pythons = {env, PythonEnv{}};
-  const auto requests = framework_requests(machine, 5);
+  const auto groups = framework_groups(machine, 5, false);
+  ASSERT_EQ(groups.size(), 1u);
+  const auto& requests = groups[0];
   ASSERT_EQ(requests.size(), 2u);
   EXPECT_EQ(requests[0].framework, "torch");
   EXPECT_EQ(requests[1].framework, "cupy");

@@ -4,6 +4,7 @@
 #include "cli/verify/display.hpp"
 #include "cli/verify/environment.hpp"
 #include "cli/verify/plan.hpp"
+#include "cli/verify/side_by_side.hpp"
 #include "formats/verify/verify_lines.hpp"
 #include "gpu/work/self_test/self_test.hpp"
 #include "gpu/work/survey.hpp"
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <ctime>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 namespace gpuvet {
@@ -38,8 +40,10 @@ struct Running {
   Moment start;
   VerifyDisplay& display;
   Measurements& measured;
-  std::mutex mutex;             // of `measured` and of the record
-  bool frameworks_done = false; // once is enough in a soak
+  const LimitsAhead limits;
+  std::mutex mutex;                // of `measured` and of the record
+  bool frameworks_done = false;    // once is enough in a soak
+  std::optional<SideBySide> early; // frameworks that are imported while others measure
 
   bool interrupted() const { return hooks.interrupted && hooks.interrupted->load(); }
 
@@ -65,7 +69,9 @@ RunnerOptions runner_options(Running& running) {
   options.start = running.start;
   options.interrupted = running.hooks.interrupted;
   options.news = [&](const std::string& gpu, const StepNews& news) {
-    running.display.show(name_of(running.measured, gpu), news);
+    const auto limit = running.limits.find({news.step, gpu});
+    const bool fits = limit != running.limits.end() && limit->second.unit == news.unit;
+    running.display.show(name_of(running.measured, gpu), news, fits ? limit->second.value : 0);
   };
   return options;
 }
@@ -124,22 +130,46 @@ Phase usable(Running& running, Phase phase) {
   return phase;
 }
 
-void run_frameworks(Running& running, const Machine& machine) {
-  FrameworkRun run{
-      running.start, running.hooks.interrupted,
-      [&](const std::string& python, const StepNews& news) { running.display.show(python, news); }};
-  for (const FrameworkRequest& request : framework_requests(machine, running.measured.seed)) {
+FrameworkRun framework_run(Running& running) {
+  FrameworkRun run;
+  run.start = running.start;
+  run.interrupted = running.hooks.interrupted;
+  run.news = [&](const std::string& python, const StepNews& news) {
+    running.display.show(python, news);
+  };
+  return run;
+}
+
+// One Python after the other.
+void run_frameworks(Running& running, const FrameworkGroups& groups) {
+  if (running.early) running.early->let_go();
+  running.early.reset();
+  for (const auto& requests : groups) {
     if (running.interrupted()) break;
-    running.take(run_framework(request, run));
+    SideBySide(
+        requests, framework_run(running), [&](const StepResult& result) { running.take(result); },
+        false);
   }
+}
+
+// While other layers measure, where seconds count: importing takes none of the GPU's time.
+void import_early(Running& running, FrameworkGroups& groups) {
+  if (!running.options.quick || groups.empty()) return;
+  running.early.emplace(
+      groups.front(), framework_run(running),
+      [&](const StepResult& result) { running.take(result); }, true);
+  groups.erase(groups.begin());
 }
 
 void run_phases(Running& running, const std::vector<Phase>& phases, const Machine& machine) {
   bool frameworks = !asks_for(running.options, "framework") || running.options.self_test ||
                     running.frameworks_done;
+  FrameworkGroups groups;
+  if (!frameworks) groups = framework_groups(machine, running.measured.seed, running.options.quick);
+  import_early(running, groups);
   for (const Phase& phase : phases) {
     if (!frameworks && (phase.layer == "framework" || phase.layer == "stress")) {
-      run_frameworks(running, machine);
+      run_frameworks(running, groups);
       frameworks = running.frameworks_done = true;
     }
     const Phase now = usable(running, phase);
@@ -147,7 +177,7 @@ void run_phases(Running& running, const std::vector<Phase>& phases, const Machin
     if (phase.layer == "device") mark_unusable(running.measured);
   }
   if (frameworks) return;
-  run_frameworks(running, machine);
+  run_frameworks(running, groups);
   running.frameworks_done = true;
 }
 
@@ -209,8 +239,9 @@ void try_detectors(Running& running) {
   for (const VerifiedGpu& gpu : running.measured.gpus) {
     if (running.interrupted()) return;
     SelfTest test{gpu.ordinal, gpu.uuid, running.measured.seed, running.options.self_test};
-    for (const StepResult& result : run_self_tests(test, runner_options(running)))
-      running.take(result);
+    RunnerOptions told_at_once = runner_options(running);
+    told_at_once.finished = [&](const StepResult& result) { running.take(result); };
+    run_self_tests(test, told_at_once);
     if (!running.options.self_test) return; // at every start one GPU is enough
   }
 }
@@ -235,8 +266,11 @@ Measurements run_verification(const VerifyOptions& options, const RunHooks& hook
   measured.quick = options.quick;
   measured.continued_s = options.continued_s;
   measured.seed = options.seed ? options.seed : new_seed();
-  Survey survey =
-      survey_gpus({.deadline_s = options.deadline_s, .cuda_library = {}, .nvml_library = {}});
+  Machine machine;
+  Survey survey = survey_gpus(
+      {.deadline_s = options.deadline_s, .cuda_library = {}, .nvml_library = {}, .meanwhile = [&] {
+         machine = look_around(options);
+       }});
   measured.driver = survey.driver;
   measured.cuda = survey.cuda;
   measured.no_gpu_why = survey.no_gpu_why;
@@ -249,7 +283,6 @@ Measurements run_verification(const VerifyOptions& options, const RunHooks& hook
     if (hooks.record) hooks.record(write_measurements(measured));
     return measured;
   }
-  const Machine machine = look_around(options);
   measured.host_kind = host_kind(machine);
   if (hooks.record) {
     std::string lines = run_line(measured);
@@ -259,7 +292,8 @@ Measurements run_verification(const VerifyOptions& options, const RunHooks& hook
   }
   const double expected_s = options.quick || options.self_test ? 20 : options.seconds;
   VerifyDisplay display(hooks.progress, start, expected_s);
-  Running running{options, hooks, start, display, measured, {}, false};
+  const LimitsAhead limits = hooks.limits ? hooks.limits(measured) : LimitsAhead();
+  Running running{options, hooks, start, display, measured, limits, {}, false, {}};
   {
     Telemetry telemetry(measured.gpus, start);
     run_all(running, machine);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cli/verify/options.hpp"
+#include "judge/verify/ahead.hpp"
 #include "model/verify/measurements.hpp"
 #include "os/terminal.hpp"
 
@@ -15,7 +16,8 @@ namespace gpuvet {
 struct RunHooks {
   std::function<void(const std::string& lines)> record; // JSON lines; from one thread at a time
   const std::atomic<bool>* interrupted = nullptr;
-  Terminal progress; // of standard error
+  Terminal progress;                                      // of standard error
+  std::function<LimitsAhead(const Measurements&)> limits; // once the GPUs are known; may be empty
 };
 
 Measurements run_verification(const VerifyOptions& options, const RunHooks& hooks);

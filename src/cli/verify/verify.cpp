@@ -123,6 +123,10 @@ int run_now(VerifyCommand command, Context& context) {
   RunHooks hooks;
   hooks.interrupted = &watch_interruptions();
   hooks.progress = context.err;
+  hooks.limits = [&](const Measurements& measured) {
+    auto tables = context.facts.verify();
+    return tables ? limits_ahead(measured, **tables, context.facts) : LimitsAhead();
+  };
   std::optional<Error> lost;
   hooks.record = [&](const std::string& lines) {
     if (command.json) fmt::print("{}", lines);

@@ -1,9 +1,13 @@
 #include "gpu/frameworks/frameworks.hpp"
 
+#include "os/pipe.hpp"
+
 #include <fmt/core.h>
 
 #include <csignal>
 #include <cstring>
+#include <optional>
+#include <unistd.h>
 
 extern const char gpuvet_framework_probe[]; // probe.py, ending in a zero byte
 
@@ -76,25 +80,65 @@ const std::vector<std::string>& probed_frameworks() {
   return names;
 }
 
+namespace {
+
+// What the probe waits for before it touches the GPU.
+class Barrier {
+ public:
+  explicit Barrier(const std::atomic<bool>* go) : go_(go) {
+    if (!go) return;
+    auto made = make_pipe();
+    if (made) pipe_.emplace(std::move(*made)); // else nobody waits
+  }
+  bool closed() const { return pipe_ && !open_; }
+  int input() const { return pipe_ ? pipe_->read : -1; }
+  // True: it opened just now.
+  bool look() {
+    if (!closed() || !go_->load()) return false;
+    open_ = write(pipe_->write, "g", 1) == 1;
+    return open_;
+  }
+
+ private:
+  const std::atomic<bool>* go_;
+  std::optional<Pipe> pipe_;
+  bool open_ = false;
+};
+
+std::vector<std::string> command_of(const FrameworkRequest& request, bool waits) {
+  std::vector<std::string> command = {
+      request.python, "-c", gpuvet_framework_probe, request.framework, std::to_string(request.seed),
+      request.device};
+  if (request.quick) command.emplace_back("quick");
+  if (waits) command.emplace_back("wait");
+  return command;
+}
+
+} // namespace
+
 StepResult run_framework(const FrameworkRequest& request, const FrameworkRun& run) {
   Hearing hearing;
   StepResult& result = hearing.result;
   result.id = "framework-" + request.framework;
   result.peer = request.python;
   result.begin_s = result.end_s = seconds_since(run.start);
-  auto child = start_command({request.python, "-c", gpuvet_framework_probe, request.framework,
-                              std::to_string(request.seed), request.device});
+  Barrier barrier(run.go);
+  auto child = start_command(command_of(request, barrier.closed()), barrier.input());
   if (!child) {
     result.state = StepState::failed;
     result.reason = "this Python cannot be started: " + child.error().what;
     return result;
   }
-  const Moment until = seconds_after(std::chrono::steady_clock::now(), request.deadline_s);
+  auto deadline = [&] {
+    return seconds_after(std::chrono::steady_clock::now(), request.deadline_s);
+  };
+  Moment until = deadline();
   bool stopped = false, late = false;
   for (Child::Event event = Child::Event::nothing; event != Child::Event::ended;) {
     const Moment look = seconds_after(std::chrono::steady_clock::now(), kLook_s);
     event = child->wait(std::min(look, until));
     hear(*child, request, run, hearing);
+    if (barrier.look() || (barrier.closed() && result.call == "waiting")) until = deadline();
     stopped = run.interrupted && run.interrupted->load();
     late = std::chrono::steady_clock::now() >= until;
     if (hearing.ended || stopped || late) break;

@@ -26,10 +26,13 @@ struct FrameworkRequest {
   uint64_t seed = 1;
   double deadline_s = 120;
   std::string device = "cuda"; // "cpu" to try the program itself
+  bool quick = false; // XLA need not look for its fastest algorithms, unless the user set XLA_FLAGS
 };
 
 struct FrameworkRun {
   Moment start; // of the whole run
+  // Imported at once, it touches the GPU only when this becomes true; null: as soon as it can.
+  const std::atomic<bool>* go = nullptr;
   const std::atomic<bool>* interrupted = nullptr;
   std::function<void(const std::string& python, const StepNews& news)> news;
 };

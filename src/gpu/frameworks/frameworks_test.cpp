@@ -15,7 +15,7 @@ StepResult try_torch(const std::string& words, double deadline_s = 60) {
   Steered path("PYTHONPATH", std::string(GPUVET_SOURCE_DIR) + "/tests/fakes/python");
   FrameworkRequest request{.python = kPython, .framework = "torch", .seed = 7};
   request.deadline_s = deadline_s;
-  return run_framework(request, {std::chrono::steady_clock::now(), nullptr, {}});
+  return run_framework(request, {std::chrono::steady_clock::now(), nullptr, nullptr, {}});
 }
 
 class Frameworks : public testing::Test {
@@ -73,13 +73,42 @@ TEST_F(Frameworks, WhatIsNotThereIsNoFailure) {
   EXPECT_EQ(try_torch("nocuda=1").reason, "this PyTorch is built without CUDA");
   EXPECT_EQ(try_torch("gpus=0").reason, "torch.cuda.device_count() is 0");
   FrameworkRequest request{.python = kPython, .framework = "cupy"};
-  const StepResult result = run_framework(request, {std::chrono::steady_clock::now(), nullptr, {}});
+  const StepResult result =
+      run_framework(request, {std::chrono::steady_clock::now(), nullptr, nullptr, {}});
   if (result.state == StepState::unsupported) {
     EXPECT_EQ(result.reason, "cupy is not installed");
   }
   request.python = "/nonexistent/python3";
-  EXPECT_EQ(run_framework(request, {std::chrono::steady_clock::now(), nullptr, {}}).reason,
+  EXPECT_EQ(run_framework(request, {std::chrono::steady_clock::now(), nullptr, nullptr, {}}).reason,
             "this Python cannot be started: No such file or directory");
+}
+
+// It must not reach the GPU before it is let go, however long that takes.
+TEST_F(Frameworks, ItWaitsAfterTheImport) {
+  Steered torch("GPUVET_FAKE_TORCH", "");
+  Steered path("PYTHONPATH", std::string(GPUVET_SOURCE_DIR) + "/tests/fakes/python");
+  std::atomic<bool> go = false;
+  std::vector<std::string> before, after;
+  FrameworkRun run{std::chrono::steady_clock::now(), &go, nullptr, {}};
+  run.news = [&](const std::string&, const StepNews& news) {
+    (go ? after : before).push_back(news.name.empty() ? news.step : news.name);
+    if (before.size() == 2) go = true; // "import", "waiting"
+  };
+  FrameworkRequest request{.python = kPython, .framework = "torch", .seed = 7};
+  const StepResult result = run_framework(request, run);
+  EXPECT_EQ(result.state, StepState::done) << result.reason;
+  EXPECT_EQ(before, (std::vector<std::string>{"import", "waiting"}));
+  EXPECT_EQ(after.size(), 5u); // see, make, matmul, convolution, release
+}
+
+TEST_F(Frameworks, OneThatDiesInItsImportNeedNotBeLetGo) {
+  Steered torch("GPUVET_FAKE_TORCH", "die=import");
+  Steered path("PYTHONPATH", std::string(GPUVET_SOURCE_DIR) + "/tests/fakes/python");
+  const std::atomic<bool> never = false;
+  FrameworkRequest request{.python = kPython, .framework = "torch", .seed = 7};
+  const StepResult result =
+      run_framework(request, {std::chrono::steady_clock::now(), &never, nullptr, {}});
+  EXPECT_EQ(result.state, StepState::crashed);
 }
 
 TEST_F(Frameworks, AnInterruptionEndsIt) {
@@ -88,7 +117,7 @@ TEST_F(Frameworks, AnInterruptionEndsIt) {
   Steered path("PYTHONPATH", std::string(GPUVET_SOURCE_DIR) + "/tests/fakes/python");
   FrameworkRequest request{.python = kPython, .framework = "torch"};
   const StepResult result =
-      run_framework(request, {std::chrono::steady_clock::now(), &interrupted, {}});
+      run_framework(request, {std::chrono::steady_clock::now(), nullptr, &interrupted, {}});
   EXPECT_EQ(result.state, StepState::not_run);
   EXPECT_EQ(result.reason, "interrupted");
 }

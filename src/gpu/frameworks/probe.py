@@ -1,9 +1,11 @@
-# Does a framework really work on a GPU? Run as: python -c TEXT FRAMEWORK SEED [DEVICE]
+# Does a framework really work on a GPU? Run as: python -c TEXT FRAMEWORK SEED [DEVICE [quick] [wait]]
+# wait: after the import it waits for a byte before it touches the GPU, since others measure there.
 #
 # Tells line by line what it reached, as src/gpu/work/telling.hpp describes, so that a hang or a crash
 # shows where. What a framework prints itself goes to standard error. Products and convolutions are
 # compared with the same in double precision on the CPU, on data that is new for each seed.
 import os
+import select
 import sys
 import time
 
@@ -32,6 +34,13 @@ def reach(name):
     stage = name
     say("c", name, "-", "-", 0)
     word("stage", name)
+
+
+def imported(began):
+    reading("import_s", "s", time.perf_counter() - began)
+    if "wait" in sys.argv[4:]:
+        reach("waiting")
+        select.select([0], [], [])
 
 
 def first_line(error):
@@ -70,7 +79,7 @@ def torch_probe(seed, device):
     reach("import")
     began = time.perf_counter()
     import torch
-    reading("import_s", "s", time.perf_counter() - began)
+    imported(began)
     word("version", torch.__version__)
     word("built_for", torch.version.cuda or "no CUDA")
     reach("see")
@@ -124,7 +133,7 @@ def tensorflow_probe(seed, device):
     began = time.perf_counter()
     import numpy
     import tensorflow
-    reading("import_s", "s", time.perf_counter() - began)
+    imported(began)
     word("version", tensorflow.__version__)
     built = tensorflow.sysconfig.get_build_info()
     word("built_for", built.get("cuda_version", "no CUDA"))
@@ -155,6 +164,9 @@ def tensorflow_probe(seed, device):
         got = tensorflow.nn.conv2d(image.astype("float32"), filters.astype("float32"), 1, "SAME").numpy()
         wanted = plain_convolution(numpy, image, filters)
         check("conv_error", numpy.linalg.norm(got - wanted) / numpy.linalg.norm(wanted), 1e-3)
+    if device == "cuda":
+        reach("release")
+        reading("memory_left", "bytes", tensorflow.config.experimental.get_memory_info("GPU:0")["current"])
 
 
 def plain_convolution(numpy, image, filters):  # NHWC, HWIO, stride 1, same size
@@ -165,12 +177,16 @@ def plain_convolution(numpy, image, filters):  # NHWC, HWIO, stride 1, same size
 
 
 def jax_probe(seed, device):
+    # Others work on this GPU meanwhile; what the user set stays.
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    if "quick" in sys.argv[4:]:
+        os.environ.setdefault("XLA_FLAGS", "--xla_gpu_autotune_level=0")
     reach("import")
     began = time.perf_counter()
     import numpy
     import jax
     import jax.numpy
-    reading("import_s", "s", time.perf_counter() - began)
+    imported(began)
     word("version", jax.__version__)
     reach("see")
     found = jax.devices("gpu" if device == "cuda" else "cpu")  # says why it has none
@@ -193,6 +209,12 @@ def jax_probe(seed, device):
             dimension_numbers=("NHWC", "HWIO", "NHWC"), precision="highest"))
         wanted = plain_convolution(numpy, image, filters)
         check("conv_error", numpy.linalg.norm(got - wanted) / numpy.linalg.norm(wanted), 1e-3)
+    if device == "cuda":
+        reach("release")
+        del product, got
+        left = (found[0].memory_stats() or {}).get("bytes_in_use")
+        if left is not None:
+            reading("memory_left", "bytes", left)
 
 
 def cupy_probe(seed, device):
@@ -200,7 +222,7 @@ def cupy_probe(seed, device):
     began = time.perf_counter()
     import numpy
     import cupy
-    reading("import_s", "s", time.perf_counter() - began)
+    imported(began)
     word("version", cupy.__version__)
     word("built_for", cupy.cuda.runtime.runtimeGetVersion())
     reach("see")

@@ -170,7 +170,7 @@ __device__ __forceinline__ float4 triad(float4 a, float4 b) {
 // `sum` has kReadSums words: the sum of all 32-bit words read is the sum of these. One word alone
 // would be what all threads wait for at the end.
 extern "C" __global__ void gv_read(const uint4* from, Word n16, Word* sum) {
-  constexpr Word kBatch = 16;
+  constexpr Word kBatch = gpuvet::kReadPlaces;
   Word total = 0;
   in_batches<kBatch>(
       n16,
@@ -187,7 +187,7 @@ extern "C" __global__ void gv_read(const uint4* from, Word n16, Word* sum) {
 }
 
 extern "C" __global__ void gv_write(uint4* to, Word n16, unsigned value) {
-  constexpr Word kBatch = 8;
+  constexpr Word kBatch = gpuvet::kWritePlaces;
   const uint4 v = {value, value, value, value};
   in_batches<kBatch>(
       n16,
@@ -199,7 +199,7 @@ extern "C" __global__ void gv_write(uint4* to, Word n16, unsigned value) {
 }
 
 extern "C" __global__ void gv_copy(uint4* to, const uint4* from, Word n16) {
-  constexpr Word kBatch = 8;
+  constexpr Word kBatch = gpuvet::kCopyPlaces;
   in_batches<kBatch>(
       n16,
       [&](Word i, Word step) {
@@ -214,7 +214,7 @@ extern "C" __global__ void gv_copy(uint4* to, const uint4* from, Word n16) {
 
 // to = a + 3 b.
 extern "C" __global__ void gv_triad(float4* to, const float4* a, const float4* b, Word n16) {
-  constexpr Word kBatch = 4; // of a and of b
+  constexpr Word kBatch = gpuvet::kTriadPlaces; // of a and of b
   in_batches<kBatch>(
       n16,
       [&](Word i, Word step) {
@@ -311,26 +311,54 @@ __device__ __forceinline__ void add(Fold fold, TileHash* out) {
 
 } // namespace gpuvet::kernels
 
+namespace gpuvet::kernels {
+
+// The places of a tile that a thread takes, each four words wide: every blockDim.x'th, row by row.
+// Without a division, which would cost more than what it finds.
+struct QuadWalk {
+  unsigned quads, row, quad;
+
+  __device__ __forceinline__ explicit QuadWalk(unsigned quads_)
+      : quads(quads_), row(threadIdx.x / quads_), quad(threadIdx.x % quads_) {}
+  __device__ __forceinline__ void next() {
+    row += blockDim.x / quads;
+    quad += blockDim.x % quads;
+    if (quad < quads) return;
+    quad -= quads;
+    ++row;
+  }
+};
+
+} // namespace gpuvet::kernels
+
 // A block takes a tile at a time. columns and tile_columns: multiples of 4.
 extern "C" __global__ void gv_tile_hash(const float* c, unsigned rows, unsigned columns,
                                         unsigned tile_rows, unsigned tile_columns, TileHash* out) {
+  constexpr unsigned kBatch = 4; // loads under way
   const Tiling tiling = {rows, columns, tile_rows, tile_columns};
   const unsigned tiles = tiling.across() * tiling.down();
-  const unsigned quads = tile_columns / 4;
   for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
     const unsigned top = tile / tiling.across() * tile_rows;
     const unsigned left = tile % tiling.across() * tile_columns;
     gpuvet::Fold fold = {0, 0};
-    for (unsigned i = threadIdx.x; i < tile_rows * quads; i += blockDim.x) {
-      const unsigned row = top + i / quads, column = left + i % quads * 4;
-      if (row >= rows || column >= columns) continue;
-      const Word place = Word{row} * columns + column;
-      const uint4 v = load_streaming(reinterpret_cast<const uint4*>(c + place));
-      const unsigned low = static_cast<unsigned>(place);
-      fold.take(low, v.x);
-      fold.take(low + 1, v.y);
-      fold.take(low + 2, v.z);
-      fold.take(low + 3, v.w);
+    for (QuadWalk walk(tile_columns / 4); walk.row < tile_rows;) {
+      uint4 v[kBatch];
+      unsigned low[kBatch]; // of the place, as far as a hash takes it
+      bool there[kBatch];
+      for (unsigned j = 0; j < kBatch; ++j, walk.next()) {
+        const unsigned row = top + walk.row, column = left + walk.quad * 4;
+        const Word place = Word{row} * columns + column;
+        low[j] = static_cast<unsigned>(place);
+        there[j] = walk.row < tile_rows && row < rows && column < columns;
+        if (there[j]) v[j] = load_streaming(reinterpret_cast<const uint4*>(c + place));
+      }
+      for (unsigned j = 0; j < kBatch; ++j) {
+        if (!there[j]) continue;
+        fold.take(low[j], v[j].x);
+        fold.take(low[j] + 1, v[j].y);
+        fold.take(low[j] + 2, v[j].z);
+        fold.take(low[j] + 3, v[j].w);
+      }
     }
     add(fold, &out[tile]);
   }

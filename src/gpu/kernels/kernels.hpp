@@ -32,6 +32,10 @@ struct TileHash {
   unsigned long long sum, mixed;
 };
 
+// Places of 16 bytes that a thread of each kernel takes from one piece: a block of n threads goes
+// through pieces of n times as many.
+constexpr unsigned kReadPlaces = 16, kWritePlaces = 8, kCopyPlaces = 8, kTriadPlaces = 4;
+
 constexpr unsigned kReadSums = 64;   // words of gv_read's `sum`
 constexpr unsigned kWrongTiles = 15; // tile numbers behind the count of gv_compare_hashes' `wrong`
 

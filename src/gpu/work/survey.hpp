@@ -6,6 +6,7 @@
 #include "model/machine/gpu_answers.hpp"
 #include "model/verify/measurements.hpp"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ namespace gpuvet {
 struct SurveyOptions {
   double deadline_s = 20;                 // of each question
   std::string cuda_library, nvml_library; // these files instead of the loader's; for tests
+  std::function<void()> meanwhile; // called once a GPU is there, while others are still being asked
 };
 
 struct Survey {

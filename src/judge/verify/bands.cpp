@@ -41,12 +41,12 @@ bool library_is_fast(const VerifyCase& all, const VerifyTarget& target) {
 // True: the verdict is given, nothing lowers it any more.
 bool not_counted(const VerifyCase& all, const VerifyTarget& target, const std::string& detail,
                  JudgedStep& made) {
-  if (may_count(all, target, target.row.rated_by)) return false;
   if (library_is_fast(all, target)) {
     made.verdict = Verdict::info;
     made.evidence.push_back("the library is as fast as it should be: gpuvet's own kernel is not");
     return true;
   }
+  if (may_count(all, target, target.row.rated_by)) return false;
   leave_open(made, Verdict::unknown,
              detail + "; " + why_not_counted(target, target.row.rated_by) +
                  ", so this says nothing about the GPU");

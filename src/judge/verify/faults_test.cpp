@@ -174,7 +174,7 @@ TEST(VerifyAnswers, BothRight) {
 }
 
 TEST(VerifyAnswers, TheOwnKernelWrongAndNotProved) {
-  const VerifyReport report = judge(answers(Engine::wrong, Engine::right).run);
+  const VerifyReport report = judge(answers(Engine::wrong, Engine::right).run, proved_on({}));
   EXPECT_EQ(verdict_of(report, "gemm"), Verdict::unknown);
   EXPECT_TRUE(says(find(report, "gemm")->why, "gemm_sm90a of gpuvet is not yet proved") ||
               says(find(report, "gemm")->why, "kernel gemm_sm90a is not yet proved"))
@@ -202,7 +202,7 @@ TEST(VerifyAnswers, TheLibraryAloneWrong) {
 }
 
 TEST(VerifyAnswers, BothWrong) {
-  EXPECT_EQ(judge(answers(Engine::wrong, Engine::wrong).run).exit_status, 3);
+  EXPECT_EQ(judge(answers(Engine::wrong, Engine::wrong).run, proved_on({})).exit_status, 3);
   const VerifyReport proved = judge(answers(Engine::wrong, Engine::wrong).run, proved_on({90}));
   EXPECT_EQ(verdict_of(proved, "gemm"), Verdict::fail);
   EXPECT_EQ(verdict_of(proved, "gemm-library"), Verdict::fail);
@@ -213,7 +213,7 @@ TEST(VerifyAnswers, BothWrong) {
 TEST(VerifyAnswers, RightOnTheOtherGpusIsProofEnough) {
   RunMaker made = healthy({}, 2);
   made.step("gemm", 1).readings["mismatches"].samples = {1};
-  const VerifyReport report = judge(made.run);
+  const VerifyReport report = judge(made.run, proved_on({}));
   EXPECT_EQ(verdict_of(report, "gemm", 0), Verdict::pass);
   EXPECT_EQ(verdict_of(report, "gemm", 1), Verdict::fail);
   EXPECT_TRUE(says(report.report.verdict, "GPU 1")) << report.report.verdict;
@@ -233,7 +233,7 @@ TEST(VerifyAnswers, WrongDataInACopy) {
   StepResult& copy = made.step("copy-to-gpu");
   copy.state = StepState::failed;
   copy.reason = "word 17 is 5, not 4";
-  EXPECT_EQ(verdict_of(judge(made.run), "copy-to-gpu"), Verdict::unknown);
+  EXPECT_EQ(verdict_of(judge(made.run, proved_on({})), "copy-to-gpu"), Verdict::unknown);
   const VerifyReport report = judge(made.run, proved_on({90}));
   EXPECT_EQ(verdict_of(report, "copy-to-gpu"), Verdict::fail);
   EXPECT_TRUE(says(find(report, "copy-to-gpu")->why, "word 17 is 5, not 4"))
@@ -245,13 +245,14 @@ TEST(VerifyAnswers, ASlowOwnKernel) {
   RunMaker made = healthy();
   for (double& rate : made.step("gemm").readings["rate"].samples)
     rate = 200;
-  EXPECT_EQ(verdict_of(judge(made.run), "gemm-pipe"), Verdict::info);
+  EXPECT_EQ(verdict_of(judge(made.run, proved_on({})), "gemm-pipe"), Verdict::info);
+  EXPECT_EQ(verdict_of(judge(made.run, proved_on({90})), "gemm-pipe"), Verdict::info);
   made.remove("gemm-library");
-  EXPECT_EQ(verdict_of(judge(made.run), "gemm-pipe"), Verdict::unknown);
+  EXPECT_EQ(verdict_of(judge(made.run, proved_on({})), "gemm-pipe"), Verdict::unknown);
   EXPECT_EQ(verdict_of(judge(made.run, proved_on({90})), "gemm-pipe"), Verdict::fail);
   for (auto& [name, reading] : made.step("memory-bandwidth").readings)
     reading.samples = {1000};
-  EXPECT_EQ(verdict_of(judge(made.run), "memory-bandwidth"), Verdict::unknown);
+  EXPECT_EQ(verdict_of(judge(made.run, proved_on({})), "memory-bandwidth"), Verdict::unknown);
   EXPECT_EQ(verdict_of(judge(made.run, proved_on({90})), "memory-bandwidth"), Verdict::fail);
 }
 
@@ -272,8 +273,8 @@ TEST(VerifyStopped, AHangNamesItsCall) {
 TEST(VerifyStopped, AHangOfAKernelThatIsNotProved) {
   RunMaker made = healthy();
   made.step("gemm").state = StepState::hung;
-  EXPECT_EQ(verdict_of(judge(made.run), "gemm"), Verdict::unknown);
-  EXPECT_EQ(find(judge(made.run), "gemm-delivered")->follows, "gemm");
+  EXPECT_EQ(verdict_of(judge(made.run, proved_on({})), "gemm"), Verdict::unknown);
+  EXPECT_EQ(find(judge(made.run, proved_on({})), "gemm-delivered")->follows, "gemm");
   EXPECT_EQ(verdict_of(judge(made.run, proved_on({90})), "gemm"), Verdict::fail);
 }
 
@@ -435,7 +436,8 @@ TEST(VerifyFaults, PeersThatReadZeros) {
   RunMaker made = healthy({}, 2);
   StepResult& peer = made.step("peer-check", 1);
   peer.readings["mismatches"].samples = {4096};
-  EXPECT_EQ(verdict_of(judge(made.run), "peer-check", 1), Verdict::fail); // right the other way
+  EXPECT_EQ(verdict_of(judge(made.run, proved_on({})), "peer-check", 1),
+            Verdict::fail); // right the other way
   const VerifyReport report = judge(made.run, proved_on({90}));
   EXPECT_EQ(verdict_of(report, "peer-check", 1), Verdict::fail);
   EXPECT_EQ(find(report, "peer-check", 1)->action, Action::fix_software);

@@ -16,7 +16,7 @@ constexpr int kCudaRegistersOfABlock = 12; // CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_
 class Read : public MemoryKernel {
  public:
   explicit Read(MemoryField& field)
-      : MemoryKernel(field, "read", "gv_read", 1), sums_(field.bench, kReadSums * 8) {}
+      : MemoryKernel(field, "read", "gv_read", 1, kReadPlaces), sums_(field.bench, kReadSums * 8) {}
   void prepare(uint64_t seed) override {
     // The sum of a segment is costly for the CPU: new data are the old ones or their complement.
     if (seed_ == 0) {
@@ -60,7 +60,7 @@ class Read : public MemoryKernel {
 
 class Write : public MemoryKernel {
  public:
-  explicit Write(MemoryField& field) : MemoryKernel(field, "write", "gv_write", 1) {}
+  explicit Write(MemoryField& field) : MemoryKernel(field, "write", "gv_write", 1, kWritePlaces) {}
   void prepare(uint64_t seed) override {
     value_ = static_cast<uint32_t>(seed);
     for (DeviceMemory& buffer : field_.buffers)
@@ -82,7 +82,7 @@ class Write : public MemoryKernel {
 
 class Copy : public MemoryKernel {
  public:
-  explicit Copy(MemoryField& field) : MemoryKernel(field, "copy", "gv_copy", 2) {}
+  explicit Copy(MemoryField& field) : MemoryKernel(field, "copy", "gv_copy", 2, kCopyPlaces) {}
   void prepare(uint64_t seed) override {
     seed_ = seed;
     for (unsigned nth : {0u, 1u}) {
@@ -113,7 +113,7 @@ class Copy : public MemoryKernel {
 // to = a + 3 b, in integers up to 2^12: exact in every way of computing it.
 class Triad : public MemoryKernel {
  public:
-  explicit Triad(MemoryField& field) : MemoryKernel(field, "triad", "gv_triad", 3) {}
+  explicit Triad(MemoryField& field) : MemoryKernel(field, "triad", "gv_triad", 3, kTriadPlaces) {}
   void prepare(uint64_t seed) override {
     auto part = [&](unsigned shift) { return static_cast<float>((seed >> shift & 0x3FF) + 1); };
     const float a0 = part(0), a1 = part(10), b0 = part(20), b1 = part(30);
@@ -151,6 +151,11 @@ bool MemoryKernel::fits(unsigned threads) {
   const int all = field_.bench.attribute(kCudaRegistersOfABlock);
   // They are given out by eights.
   return (registers + 7) / 8 * 8 * static_cast<int>(threads) <= all;
+}
+
+unsigned MemoryKernel::grid_of(Shape shape) const {
+  if (shape.blocks > 0) return shape.blocks * field_.multiprocessors;
+  return std::max(static_cast<unsigned>(field_.n16() / (uint64_t{places_} * shape.threads)), 1u);
 }
 
 std::vector<std::unique_ptr<MemoryKernel>> memory_kernels(MemoryField& field) {

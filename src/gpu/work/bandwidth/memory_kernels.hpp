@@ -10,14 +10,17 @@
 namespace gpuvet {
 
 struct Shape {
-  unsigned threads = 256, blocks = 1; // in a block; on a multiprocessor
+  unsigned threads = 256; // in a block
+  unsigned blocks = 1;    // on a multiprocessor, each for many pieces; 0: one for each piece
 };
 
 // One of the four, as parts of a sample.
 class MemoryKernel {
  public:
-  MemoryKernel(MemoryField& field, const char* word, const char* symbol, unsigned moves)
-      : name(word), traffic(moves), field_(field), function_(field.bench.kernel("core", symbol)) {}
+  MemoryKernel(MemoryField& field, const char* word, const char* symbol, unsigned moves,
+               unsigned places)
+      : name(word), traffic(moves), field_(field), function_(field.bench.kernel("core", symbol)),
+        places_(places) {}
   MemoryKernel(const MemoryKernel&) = delete;
   virtual ~MemoryKernel() = default;
 
@@ -36,11 +39,14 @@ class MemoryKernel {
 
  protected:
   template <class... Arguments> void start(Shape shape, Arguments... arguments) {
-    launch(field_.bench, function_, shape.blocks * field_.multiprocessors, shape.threads, 0,
-           field_.stream, arguments...);
+    launch(field_.bench, function_, grid_of(shape), shape.threads, 0, field_.stream, arguments...);
   }
   MemoryField& field_;
   CudaFunction function_;
+
+ private:
+  unsigned grid_of(Shape shape) const;
+  const unsigned places_; // of 16 bytes, that a thread takes from a piece
 };
 
 std::vector<std::unique_ptr<MemoryKernel>> memory_kernels(MemoryField& field);

@@ -22,9 +22,10 @@ inline const VerifyTables& tables() {
   return read;
 }
 
-// The kernels are proved on these, as if a session on such a GPU had done it.
+// The kernels are proved on these, whatever the table says.
 inline VerifyTables proved_on(std::vector<uint32_t> sm) {
   VerifyTables made = tables();
+  made.proved.clear();
   for (const char* kernel : {"core", "gemm_sm80", "gemm_sm90a"})
     made.proved.push_back({kernel, sm, "test"});
   return made;
