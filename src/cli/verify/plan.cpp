@@ -1,8 +1,5 @@
 #include "cli/verify/plan.hpp"
 
-#include <algorithm>
-#include <string_view>
-
 namespace gpuvet {
 namespace {
 
@@ -30,19 +27,28 @@ struct Planner {
   PhaseLane lane(const PlannedGpu& gpu) const { return {gpu.ordinal, {}}; }
 };
 
-// Copies between host and GPU share what they measure: one GPU after the other.
-bool in_turn(const Step& step) {
-  return std::string_view(step.id).starts_with("copy-");
+using Steps = std::vector<const Step*>;
+
+// Those of one list that judge a layer, in one way of taking turns.
+Steps chosen(const VerifyTables& tables, const std::vector<Step>& steps, const std::string& layer,
+             VerifyTurn turn) {
+  Steps found;
+  for (const Step& step : steps) {
+    const VerifyTime* time = find_time(tables, step.id);
+    if (time && time->turn == turn && layer_of_step(tables, step.id) == layer)
+      found.push_back(&step);
+  }
+  return found;
 }
 
-template <class Wanted> void add_phases(const Planner& planner, const std::string& layer,
-                                        const std::vector<Step>& steps, bool together,
-                                        Wanted wanted, std::vector<Phase>& phases) {
+// On each GPU, `together` at the same time.
+void add_phases(const Planner& planner, const std::string& layer, const Steps& steps, bool together,
+                std::vector<Phase>& phases) {
   Phase phase{layer, {}};
   for (const PlannedGpu& gpu : planner.input.gpus) {
     PhaseLane lane = planner.lane(gpu);
-    for (const Step& step : steps)
-      if (wanted(step)) planner.add(lane, step, gpu.uuid);
+    for (const Step* step : steps)
+      planner.add(lane, *step, gpu.uuid);
     if (lane.requests.empty()) continue;
     phase.lanes.push_back(std::move(lane));
     if (together) continue;
@@ -52,41 +58,25 @@ template <class Wanted> void add_phases(const Planner& planner, const std::strin
   if (!phase.lanes.empty()) phases.push_back(std::move(phase));
 }
 
-void add_pairs(const Planner& planner, std::vector<Phase>& phases) {
+void add_pairs(const Planner& planner, const std::string& layer, const Steps& steps,
+               std::vector<Phase>& phases) {
   for (const PlannedGpu& from : planner.input.gpus) {
     PhaseLane lane = planner.lane(from); // one child for all pairs of a GPU: starting takes time
     for (const PlannedGpu& to : planner.input.gpus)
-      for (const Step& step : pair_steps())
-        if (from.ordinal != to.ordinal) planner.add(lane, step, from.uuid, to.uuid, to.ordinal);
-    if (!lane.requests.empty()) phases.push_back({"bandwidth", {std::move(lane)}});
+      for (const Step* step : steps)
+        if (from.ordinal != to.ordinal) planner.add(lane, *step, from.uuid, to.uuid, to.ordinal);
+    if (!lane.requests.empty()) phases.push_back({layer, {std::move(lane)}});
   }
 }
 
 // Once, by the first GPU's child, on all of them.
-template <class Wanted> void add_machine_steps(const Planner& planner, const std::string& layer,
-                                               const std::vector<Step>& steps, Wanted wanted,
-                                               std::vector<Phase>& phases) {
+void add_machine_steps(const Planner& planner, const std::string& layer, const Steps& steps,
+                       std::vector<Phase>& phases) {
   if (planner.input.gpus.size() < 2) return;
   PhaseLane lane = planner.lane(planner.input.gpus.front());
-  for (const Step& step : steps)
-    if (wanted(step)) planner.add(lane, step, "");
+  for (const Step* step : steps)
+    planner.add(lane, *step, "");
   if (!lane.requests.empty()) phases.push_back({layer, {std::move(lane)}});
-}
-
-bool any(const Step&) {
-  return true;
-}
-
-bool small_library_check(const Step& step) {
-  return std::string_view(step.id).starts_with("library-");
-}
-
-bool of_all_gpus(const Step& step) {
-  return std::string_view(step.id) == "all-reduce";
-}
-
-bool library_load(const Step& step) {
-  return !small_library_check(step) && !of_all_gpus(step);
 }
 
 } // namespace
@@ -95,30 +85,31 @@ std::vector<Phase> plan_phases(const PlanInput& input) {
   const VerifyOptions& options = input.options;
   const size_t count = input.gpus.size();
   Planner planner{input,
-                  plan_times({.quick = options.quick,
-                              .seconds = options.seconds,
-                              .gpus = count,
-                              .pairs = count * (count - 1),
-                              .stress = asks_for(options, "stress")}),
+                  plan_times(input.tables, {.quick = options.quick,
+                                            .seconds = options.seconds,
+                                            .gpus = count,
+                                            .pairs = count * (count - 1),
+                                            .stress = asks_for(options, "stress")}),
                   {}};
   for (const PlannedGpu& gpu : input.gpus)
     planner.all.push_back(gpu.ordinal);
+  // Each list has its own child: a library's state is not to disturb gpuvet's own kernels.
+  const std::vector<Step>* lists[] = {&device_steps(),  &bandwidth_steps(), &stress_steps(),
+                                      &library_steps(), &machine_steps(),   &pair_steps()};
   std::vector<Phase> phases;
-  if (asks_for(options, "device")) add_phases(planner, "device", device_steps(), true, any, phases);
-  if (asks_for(options, "bandwidth")) {
-    add_phases(planner, "bandwidth", bandwidth_steps(), false, in_turn, phases);
-    add_phases(
-        planner, "bandwidth", bandwidth_steps(), true,
-        [](const Step& step) { return !in_turn(step); }, phases);
-    add_machine_steps(planner, "bandwidth", machine_steps(), any, phases);
-    add_pairs(planner, phases);
-  }
-  if (asks_for(options, "framework"))
-    add_phases(planner, "framework", library_steps(), true, small_library_check, phases);
-  if (asks_for(options, "stress")) {
-    add_phases(planner, "stress", stress_steps(), true, any, phases);
-    add_phases(planner, "stress", library_steps(), true, library_load, phases);
-    add_machine_steps(planner, "stress", library_steps(), of_all_gpus, phases);
+  for (const char* layer : {"device", "bandwidth", "framework", "stress"}) {
+    if (!asks_for(options, layer)) continue;
+    for (VerifyTurn turn :
+         {VerifyTurn::in_turn, VerifyTurn::at_once, VerifyTurn::machine, VerifyTurn::each_pair})
+      for (const std::vector<Step>* list : lists) {
+        const Steps steps = chosen(input.tables, *list, layer, turn);
+        if (turn == VerifyTurn::machine)
+          add_machine_steps(planner, layer, steps, phases);
+        else if (turn == VerifyTurn::each_pair)
+          add_pairs(planner, layer, steps, phases);
+        else
+          add_phases(planner, layer, steps, turn == VerifyTurn::at_once, phases);
+      }
   }
   return phases;
 }

@@ -31,6 +31,7 @@ struct PlanInput {
   VerifyOptions options;
   LibraryFiles libraries;
   uint64_t seed = 1;
+  const VerifyTables& tables;
 };
 
 // The device layer comes first and is a phase of its own: a GPU that fails there is left out of the

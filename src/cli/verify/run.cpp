@@ -9,6 +9,7 @@
 #include "gpu/work/self_test/self_test.hpp"
 #include "gpu/work/survey.hpp"
 #include "gpu/work/telemetry.hpp"
+#include "judge/verify/ahead.hpp"
 #include "os/random.hpp"
 
 #include <algorithm>
@@ -40,6 +41,7 @@ struct Running {
   Moment start;
   VerifyDisplay& display;
   Measurements& measured;
+  const VerifyTables& tables;
   const LimitsAhead limits;
   std::mutex mutex;                // of `measured` and of the record
   bool frameworks_done = false;    // once is enough in a soak
@@ -207,10 +209,9 @@ std::string why_not_named(const VerifyOptions& options, const std::vector<Verifi
   return {};
 }
 
-PlanInput plan_input(const VerifyOptions& options, const Measurements& measured,
-                     const Machine& machine) {
-  PlanInput input{{}, options, library_files(machine), measured.seed};
-  for (const VerifiedGpu& gpu : measured.gpus)
+PlanInput plan_input(const VerifyOptions& options, const Running& running, const Machine& machine) {
+  PlanInput input{{}, options, library_files(machine), running.measured.seed, running.tables};
+  for (const VerifiedGpu& gpu : running.measured.gpus)
     if (gpu.why_unusable.empty()) input.gpus.push_back({gpu.uuid, gpu.ordinal});
   return input;
 }
@@ -227,7 +228,7 @@ void run_soak(Running& running, const Machine& machine) {
     const double left_s = until_s - seconds_since(running.start);
     if (left_s < kShortRound_s || running.interrupted()) return;
     options.seconds = std::min(left_s, kRound_s);
-    PlanInput input = plan_input(options, running.measured, machine);
+    PlanInput input = plan_input(options, running, machine);
     if (input.gpus.empty()) return;
     input.seed = running.measured.seed + running.measured.steps.size(); // new data each round
     run_phases(running, plan_phases(input), machine);
@@ -251,14 +252,15 @@ void run_all(Running& running, const Machine& machine) {
   VerifyOptions options = running.options;
   if (options.self_test) return;
   if (options.soak_hours > 0) options.seconds = std::min(options.seconds, kRound_s);
-  const auto phases = plan_phases(plan_input(options, running.measured, machine));
+  const auto phases = plan_phases(plan_input(options, running, machine));
   run_phases(running, phases, machine);
   if (options.soak_hours > 0) run_soak(running, machine);
 }
 
 } // namespace
 
-Measurements run_verification(const VerifyOptions& options, const RunHooks& hooks) {
+Measurements run_verification(const VerifyOptions& options, const RunHooks& hooks,
+                              const VerifyTables& tables, const Facts& facts) {
   const Moment start = std::chrono::steady_clock::now();
   Measurements measured;
   measured.version = GPUVET_VERSION;
@@ -292,8 +294,8 @@ Measurements run_verification(const VerifyOptions& options, const RunHooks& hook
   }
   const double expected_s = options.quick || options.self_test ? 20 : options.seconds;
   VerifyDisplay display(hooks.progress, start, expected_s);
-  const LimitsAhead limits = hooks.limits ? hooks.limits(measured) : LimitsAhead();
-  Running running{options, hooks, start, display, measured, limits, {}, false, {}};
+  const LimitsAhead limits = limits_ahead(measured, tables, facts);
+  Running running{options, hooks, start, display, measured, tables, limits, {}, false, {}};
   {
     Telemetry telemetry(measured.gpus, start);
     run_all(running, machine);

@@ -3,7 +3,8 @@
 #pragma once
 
 #include "cli/verify/options.hpp"
-#include "judge/verify/ahead.hpp"
+#include "facts/facts.hpp"
+#include "facts/verify/verify.hpp"
 #include "model/verify/measurements.hpp"
 #include "os/terminal.hpp"
 
@@ -16,10 +17,10 @@ namespace gpuvet {
 struct RunHooks {
   std::function<void(const std::string& lines)> record; // JSON lines; from one thread at a time
   const std::atomic<bool>* interrupted = nullptr;
-  Terminal progress;                                      // of standard error
-  std::function<LimitsAhead(const Measurements&)> limits; // once the GPUs are known; may be empty
+  Terminal progress; // of standard error
 };
 
-Measurements run_verification(const VerifyOptions& options, const RunHooks& hooks);
+Measurements run_verification(const VerifyOptions& options, const RunHooks& hooks,
+                              const VerifyTables& tables, const Facts& facts);
 
 } // namespace gpuvet

@@ -5,76 +5,45 @@
 namespace gpuvet {
 namespace {
 
-// Where a step stands when several GPUs are there.
-enum class Turn : uint8_t { at_once, in_turn, each_pair, machine };
-
-struct PlannedStep {
-  const char* step;
-  double usual, quick; // seconds; quick 0: left out
-  double share;        // of what is left, for steps that grow with the time given; 0: does not grow
-  Turn turn;
-};
-
-// Copies to and from the host disturb each other, so GPUs take turns; the rest runs on all at once.
-constexpr PlannedStep kSteps[] = {
-    {"device-context", 0.2, 0.2, 0, Turn::at_once}, {"device-jit", 0.2, 0.2, 0, Turn::at_once},
-    {"device-clock", 0.3, 0.2, 0, Turn::at_once},   {"copy-to-gpu", 2, 0.6, 0, Turn::in_turn},
-    {"copy-from-gpu", 2, 0.6, 0, Turn::in_turn},    {"copy-both-ways", 2, 0.6, 0, Turn::in_turn},
-    {"copy-pageable", 1, 0.3, 0, Turn::in_turn},    {"copy-far-node", 1, 0, 0, Turn::in_turn},
-    {"copy-by-kernel", 1, 0, 0, Turn::in_turn},     {"memory-bandwidth", 4, 1.5, 0, Turn::at_once},
-    {"memory-check", 0.5, 0.3, 0, Turn::at_once},   {"copy-all-gpus", 2, 0.6, 0, Turn::machine},
-    {"peer-check", 0.5, 0.3, 0, Turn::each_pair},   {"peer-copy", 1.5, 0.5, 0, Turn::each_pair},
-    {"peer-latency", 0.3, 0.2, 0, Turn::each_pair}, {"library-cublaslt", 1, 1, 0, Turn::at_once},
-    {"library-cudnn", 1, 0, 0, Turn::at_once},      {"library-nccl", 1, 0, 0, Turn::at_once},
-    {"launch", 1, 0.4, 0, Turn::at_once},           {"graph", 1.5, 0.5, 0, Turn::at_once},
-    {"pipe-rate", 0.5, 0.3, 0, Turn::at_once},      {"gemm", 5, 2, 0.45, Turn::at_once},
-    {"gemm-library", 3, 1.5, 0.15, Turn::at_once},  {"convolution", 2, 0, 0.08, Turn::at_once},
-    {"memory-patterns", 4, 1, 0.22, Turn::at_once}, {"pulse", 2, 0, 0.1, Turn::at_once},
-    {"all-reduce", 4, 1, 0, Turn::machine},
-};
-
-constexpr double kMostInTurn = 30;  // seconds for all that GPUs do in turn
-constexpr double kMostInPairs = 30; // and for all pairs
-constexpr double kShortest = 0.1;   // of a step that runs
-constexpr double kStarts = 20; // of libraries, frameworks and contexts, none of which is measured
-
-size_t times(Turn turn, const RunSize& size) {
-  if (turn == Turn::in_turn) return size.gpus;
-  if (turn == Turn::each_pair) return size.pairs;
-  if (turn == Turn::machine) return size.gpus > 1 ? 1 : 0;
+size_t times(VerifyTurn turn, const RunSize& size) {
+  if (turn == VerifyTurn::in_turn) return size.gpus;
+  if (turn == VerifyTurn::each_pair) return size.pairs;
+  if (turn == VerifyTurn::machine) return size.gpus > 1 ? 1 : 0;
   return 1;
 }
 
-double base(const PlannedStep& step, const RunSize& size) {
-  return size.quick ? step.quick : step.usual;
+double base(const VerifyTime& step, const RunSize& size) {
+  return size.quick ? step.quick : step.seconds;
 }
 
-// How much of a turn's base times fits into `most` seconds.
-double fitting(Turn turn, const RunSize& size, double most) {
+// How much of a turn's base times fits.
+double fitting(const VerifyTables& tables, VerifyTurn turn, const RunSize& size) {
+  const double most = verify_number(tables, "most-in-turn") / (size.quick ? 5 : 1);
   double all = 0;
-  for (const PlannedStep& step : kSteps)
+  for (const VerifyTime& step : tables.times)
     if (step.turn == turn) all += base(step, size) * static_cast<double>(times(turn, size));
   return all > most ? most / all : 1;
 }
 
 } // namespace
 
-std::vector<StepTime> plan_times(const RunSize& size) {
-  const double in_turn = fitting(Turn::in_turn, size, size.quick ? 6 : kMostInTurn);
-  const double in_pairs = fitting(Turn::each_pair, size, size.quick ? 6 : kMostInPairs);
+std::vector<StepTime> plan_times(const VerifyTables& tables, const RunSize& size) {
+  const double in_turn = fitting(tables, VerifyTurn::in_turn, size);
+  const double in_pairs = fitting(tables, VerifyTurn::each_pair, size);
+  const double shortest = verify_number(tables, "shortest");
   std::vector<StepTime> planned;
-  double taken = size.quick ? 0 : kStarts;
-  for (const PlannedStep& step : kSteps) {
+  double taken = size.quick ? 0 : verify_number(tables, "starts");
+  for (const VerifyTime& step : tables.times) {
     double seconds = base(step, size);
-    if (step.turn == Turn::in_turn) seconds *= in_turn;
-    if (step.turn == Turn::each_pair) seconds *= in_pairs;
-    if (seconds > 0) seconds = std::max(seconds, kShortest);
+    if (step.turn == VerifyTurn::in_turn) seconds *= in_turn;
+    if (step.turn == VerifyTurn::each_pair) seconds *= in_pairs;
+    if (seconds > 0) seconds = std::max(seconds, shortest);
     planned.push_back({step.step, seconds});
     taken += seconds * static_cast<double>(times(step.turn, size));
   }
   if (size.quick || !size.stress || taken >= size.seconds) return planned;
   for (size_t at = 0; at < planned.size(); ++at)
-    planned[at].seconds += kSteps[at].share * (size.seconds - taken);
+    planned[at].seconds += tables.times[at].grows / 100 * (size.seconds - taken);
   return planned;
 }
 

@@ -2,6 +2,8 @@
 // load share what is left of the time that the user gives.
 #pragma once
 
+#include "facts/verify/verify.hpp"
+
 #include <string>
 #include <vector>
 
@@ -22,7 +24,7 @@ struct StepTime {
 
 // For every step that takes time. The sum, with what runs one after the other counted once for each
 // GPU or pair, does not exceed `seconds` unless the shortest useful times do.
-std::vector<StepTime> plan_times(const RunSize& size);
+std::vector<StepTime> plan_times(const VerifyTables& tables, const RunSize& size);
 
 double seconds_of(const std::vector<StepTime>& times, const std::string& step); // 0: not planned
 

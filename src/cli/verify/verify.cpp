@@ -111,6 +111,8 @@ int run_saved(const VerifyCommand& command, Context& context) {
 }
 
 int run_now(VerifyCommand command, Context& context) {
+  auto tables = context.facts.verify();
+  if (!tables) return complain(tables.error());
   if (!command.baseline.empty()) // a mistake is told before minutes of work, not after
     if (auto before = read_saved_run(command.baseline); !before) return complain(before.error());
   std::optional<LogFile> log;
@@ -123,10 +125,6 @@ int run_now(VerifyCommand command, Context& context) {
   RunHooks hooks;
   hooks.interrupted = &watch_interruptions();
   hooks.progress = context.err;
-  hooks.limits = [&](const Measurements& measured) {
-    auto tables = context.facts.verify();
-    return tables ? limits_ahead(measured, **tables, context.facts) : LimitsAhead();
-  };
   std::optional<Error> lost;
   hooks.record = [&](const std::string& lines) {
     if (command.json) fmt::print("{}", lines);
@@ -134,7 +132,7 @@ int run_now(VerifyCommand command, Context& context) {
     if (!log || lost) return;
     if (auto added = log->add(lines); !added) lost = added.error();
   };
-  Measurements measured = run_verification(command.run, hooks);
+  Measurements measured = run_verification(command.run, hooks, **tables, context.facts);
   if (command.run.continued_s > 0 && !lost) { // the soak as a whole
     auto whole = read_saved_run(command.run.log);
     if (!whole) return complain(whole.error());

@@ -56,6 +56,16 @@ const Words<VerifyLimit>& limits() {
   return words;
 }
 
+const Words<VerifyTurn>& turns() {
+  static const Words<VerifyTurn> words = {
+      {"at-once", VerifyTurn::at_once},
+      {"in-turn", VerifyTurn::in_turn},
+      {"each-pair", VerifyTurn::each_pair},
+      {"machine", VerifyTurn::machine},
+  };
+  return words;
+}
+
 std::vector<VerifyRule> rules_of(FactRow& row, const char* key) {
   std::vector<VerifyRule> made;
   for (const std::string& word : row.list(key)) {
@@ -180,6 +190,21 @@ void read_hardware(FactFile& file, VerifyTables& tables) {
   }
 }
 
+void read_times(FactFile& file, VerifyTables& tables) {
+  for (const PackedRow& packed : file.rows("time")) {
+    FactRow row(file, packed);
+    VerifyTime made;
+    made.step = row.text("step");
+    made.turn = word_of(row, "turn", turns());
+    made.seconds = number(row, "seconds");
+    made.quick = row.number_if("quick").value_or(0);
+    made.grows = row.number_if("grows").value_or(0);
+    made.source = row.source();
+    row.end();
+    tables.times.push_back(std::move(made));
+  }
+}
+
 void read_reasons(FactFile& file, VerifyTables& tables) {
   for (const PackedRow& packed : file.rows("reason")) {
     FactRow row(file, packed);
@@ -240,6 +265,7 @@ void read_verify(FactFile& file, VerifyTables& tables) {
   read_rows(file, tables);
   read_bands(file, tables);
   read_hardware(file, tables);
+  read_times(file, tables);
   read_reasons(file, tables);
   read_numbers(file, tables);
 }
@@ -254,6 +280,18 @@ double verify_number(const VerifyTables& tables, const std::string& id) {
   for (const VerifyNumber& number : tables.numbers)
     if (number.id == id) return number.value;
   return 0;
+}
+
+const VerifyTime* find_time(const VerifyTables& tables, const std::string& step) {
+  for (const VerifyTime& time : tables.times)
+    if (time.step == step) return &time;
+  return nullptr;
+}
+
+std::string layer_of_step(const VerifyTables& tables, const std::string& step) {
+  for (const VerifyRow& row : tables.rows)
+    if (row.step == step) return row.layer;
+  return {};
 }
 
 bool is_proved(const VerifyTables& tables, const std::string& kernel, uint32_t sm) {

@@ -102,6 +102,17 @@ struct VerifyTensor {
   std::string source;
 };
 
+// Where a step stands when several GPUs are there. Copies to and from the host disturb each other.
+enum class VerifyTurn : uint8_t { at_once, in_turn, each_pair, machine };
+
+struct VerifyTime { // of a step
+  std::string step;
+  VerifyTurn turn = VerifyTurn::at_once;
+  double seconds = 0, quick = 0; // quick 0: --quick leaves it out
+  double grows = 0;              // percent of what is left of the time that was given
+  std::string source;
+};
+
 struct VerifySiblings { // GPUs of one model in one machine
   std::vector<std::string> rows;
   bool best = false;         // against the best of them, else against the median
@@ -150,6 +161,7 @@ struct VerifyTables {
   std::vector<VerifyPcie> pcie;
   std::vector<VerifyNvlink> nvlink;
   std::vector<VerifyTensor> tensor; // the first that fits counts
+  std::vector<VerifyTime> times;
   std::vector<VerifySiblings> siblings;
   std::vector<VerifyReason> reasons; // gravest first
   std::vector<VerifyCounter> counters;
@@ -160,6 +172,9 @@ struct VerifyTables {
 
 const VerifyRow* find_verify_row(const VerifyTables& tables, const std::string& id); // null: none
 double verify_number(const VerifyTables& tables, const std::string& id); // 0: there is no such row
+const VerifyTime* find_time(const VerifyTables& tables, const std::string& step); // null: none
+// The layer of the rows that judge a step; empty: none does.
+std::string layer_of_step(const VerifyTables& tables, const std::string& step);
 bool is_proved(const VerifyTables& tables, const std::string& kernel, uint32_t sm);
 
 class FactFile;

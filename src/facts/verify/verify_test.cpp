@@ -87,6 +87,33 @@ TEST(VerifyTable, JudgedRowsHaveReadingsAndBands) {
   }
 }
 
+// A step without a layer would never run, one without a time would not be planned.
+TEST(VerifyTable, EveryMeasuredStepHasATimeAndALayer) {
+  std::set<std::string> seen;
+  double grows = 0;
+  for (const VerifyTime& time : tables().times) {
+    EXPECT_TRUE(seen.insert(time.step).second) << time.step;
+    EXPECT_NE(layer_of_step(tables(), time.step), "") << time.step;
+    EXPECT_GT(time.seconds, 0) << time.step;
+    EXPECT_LE(time.quick, time.seconds) << time.step;
+    grows += time.grows;
+  }
+  EXPECT_DOUBLE_EQ(grows, 100);
+  for (const VerifyRow& row : tables().rows) {
+    const bool timed = !row.step.empty() && row.layer != "self-test" &&
+                       !row.step.starts_with("framework-"); // those have deadlines of their own
+    if (timed) EXPECT_NE(find_time(tables(), row.step), nullptr) << row.step;
+  }
+}
+
+TEST(VerifyTable, NumbersThatAreAskedForAreThere) {
+  for (const char* id :
+       {"busy-margin", "explained", "drift", "drift-seconds", "drift-warmer", "memory-clock",
+        "fewest-moments", "noise", "least-change", "many", "most-in-turn", "shortest", "starts"})
+    EXPECT_GT(verify_number(tables(), id), 0) << id;
+  EXPECT_EQ(tables().numbers.size(), 13U); // none is left that nobody asks for
+}
+
 TEST(VerifyTable, BandsGoDownwards) {
   for (const VerifyBand& band : tables().bands) {
     expect_rows(band.rows);
