@@ -269,6 +269,20 @@ TEST(VerifyStopped, AHangNamesItsCall) {
   EXPECT_EQ(report.exit_status, 1);
 }
 
+// Seen on an H200 that another program kept busy: thousands of launches, each waiting for a slice.
+TEST(VerifyStopped, AHangWhereOthersComputeIsNoFault) {
+  RunMaker made = healthy();
+  made.run.gpus[0].busy = "process 13089 (python3); busy 100 %";
+  StepResult& step = made.step("launch");
+  step.state = StepState::hung;
+  step.call = "cuLaunchKernel";
+  const VerifyReport report = judge(made.run);
+  EXPECT_EQ(verdict_of(report, "launch-submit"), Verdict::unknown);
+  EXPECT_TRUE(says(find(report, "launch-submit")->why, "process 13089"));
+  EXPECT_EQ(find(report, "launch-submit")->action, Action::none);
+  EXPECT_EQ(report.exit_status, 3);
+}
+
 // A tensor kernel that nobody has seen on this GPU may hang by itself.
 TEST(VerifyStopped, AHangOfAKernelThatIsNotProved) {
   RunMaker made = healthy();

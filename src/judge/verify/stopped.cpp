@@ -38,6 +38,13 @@ std::string own_work(const VerifyRow& row, const StepResult& step) {
   return kernel == "core" && !said_by_kernel ? "" : kernel;
 }
 
+// Whoever else uses the GPU has its memory, and its time: a step that waits for slices of it may
+// look like one that hangs.
+bool may_be_others(const VerifyTarget& target, const StepResult& step) {
+  if (!target.gpu || target.gpu->gpu->busy.empty()) return false;
+  return step.state == StepState::hung || step.error == "CUDA_ERROR_OUT_OF_MEMORY";
+}
+
 } // namespace
 
 void judge_stopped(const VerifyCase& all, const VerifyTarget& target, JudgedStep& made) {
@@ -67,9 +74,12 @@ void judge_stopped(const VerifyCase& all, const VerifyTarget& target, JudgedStep
     return leave_open(made, Verdict::unknown,
                       detail + "; " + why_not_counted(target, kernel) +
                           ", so it may be the kernel's own fault");
-  if (target.gpu && !target.gpu->gpu->busy.empty() && step.error == "CUDA_ERROR_OUT_OF_MEMORY")
-    return leave_open(made, Verdict::unknown,
-                      fmt::format("{}; others use this GPU ({})", detail, target.gpu->gpu->busy));
+  if (may_be_others(target, step)) {
+    leave_open(made, Verdict::unknown,
+               fmt::format("{}; others use this GPU ({})", detail, target.gpu->gpu->busy));
+    made.next = "end what uses the GPU, or run again when it is idle";
+    return;
+  }
   conclude(made, target.row, Verdict::fail, "");
   made.why = with_stop(detail);
   // A library that refuses to work says nothing about the GPU.
