@@ -9,8 +9,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <future>
 #include <map>
 #include <memory>
+#include <optional>
 
 namespace gpuvet {
 namespace {
@@ -63,10 +65,43 @@ Result<std::set<std::string>> chosen_areas(const std::vector<std::string>& only,
   return areas;
 }
 
+int judge_and_show(const DoctorOptions& options, const Machine& machine, const CheckTables& tables,
+                   const std::set<std::string>& areas, Context& context) {
+  auto diagnosis = diagnose(machine, context.facts, areas);
+  if (!diagnosis) return complain(diagnosis.error());
+  DoctorVerdict verdict = doctor_verdict(*diagnosis, machine, context.facts);
+  if (options.one_line)
+    fmt::print("{}\n", one_line(verdict));
+  else if (options.json)
+    fmt::print("{}\n", doctor_json(*diagnosis, verdict, machine, tables));
+  else
+    fmt::print("{}",
+               render_terminal(doctor_report(*diagnosis, machine, context.facts, options.verbose),
+                               {context.out.colour, context.out.width}));
+  int status = exit_status(*diagnosis, verdict, profiles().at(options.profile));
+  if (!machine.not_finished.empty()) leave(status);
+  return status;
+}
+
+// What a diagnosis asks for. An error is told by whoever needs the table.
+void read_ahead(const Facts& facts) {
+  static_cast<void>(facts.checks());
+  static_cast<void>(facts.gpus());
+  static_cast<void>(facts.load_rules());
+  static_cast<void>(facts.expected());
+  static_cast<void>(facts.frameworks());
+  static_cast<void>(facts.wrong_variables());
+}
+
 int run_doctor(const DoctorOptions& options, Context& context) {
   // The children are started first: everything else happens beside them.
   auto source = options.list ? Result<Source>(Source{}) : machine_source(options.machine);
   if (!source) return complain(source.error());
+  std::future<void> ahead; // while the machine is looked at
+  if (!options.list && options.only.empty())
+    ahead = std::async(std::launch::async, [&] { read_ahead(context.facts); });
+  std::optional<Machine> machine;
+  if (ahead.valid()) machine = see_machine(*source, options.machine);
   auto tables = context.facts.checks();
   if (!tables) return complain(tables.error());
   auto areas = chosen_areas(options.only, **tables);
@@ -75,21 +110,8 @@ int run_doctor(const DoctorOptions& options, Context& context) {
     print_list(**tables, *areas, context.out);
     return exit_code::ok;
   }
-  Machine machine = see_machine(*source, options.machine);
-  auto diagnosis = diagnose(machine, context.facts, *areas);
-  if (!diagnosis) return complain(diagnosis.error());
-  DoctorVerdict verdict = doctor_verdict(*diagnosis, machine, context.facts);
-  if (options.one_line)
-    fmt::print("{}\n", one_line(verdict));
-  else if (options.json)
-    fmt::print("{}\n", doctor_json(*diagnosis, verdict, machine, **tables));
-  else
-    fmt::print("{}",
-               render_terminal(doctor_report(*diagnosis, machine, context.facts, options.verbose),
-                               {context.out.colour, context.out.width}));
-  int status = exit_status(*diagnosis, verdict, profiles().at(options.profile));
-  if (!machine.not_finished.empty()) leave(status);
-  return status;
+  if (!machine) machine = see_machine(*source, options.machine);
+  return judge_and_show(options, *machine, **tables, *areas, context);
 }
 
 } // namespace
