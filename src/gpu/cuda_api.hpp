@@ -47,7 +47,9 @@ enum CudaCode : int {
   kCudaInvalidDevice = 101,
   kCudaInvalidImage = 200,
   kCudaNoBinaryForGpu = 209,
+  kCudaNoJitCompiler = 221,
   kCudaUnsupportedPtxVersion = 222,
+  kCudaJitDisabled = 223,
   kCudaNotFound = 500, // here also: this library has no such function
   kCudaNotReady = 600,
   kCudaNotSupported = 801,

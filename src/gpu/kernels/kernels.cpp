@@ -28,15 +28,16 @@ void read_target(std::string_view text, std::string_view mark, KernelImage& imag
 std::vector<KernelImage> read_images() {
   std::vector<KernelImage> images;
   for (const EmbeddedKernel* file = gpuvet_embedded_kernels; file->name; ++file) {
-    std::string_view name = file->name;
-    size_t dot = name.rfind('.');
+    std::string_view name = file->name; // "core.ptx", "core.sm_90.cubin", "gemm_sm90a.cubin"
     KernelImage image;
-    image.blob = name.substr(0, dot);
-    image.kind = name.substr(dot + 1);
+    image.blob = name.substr(0, name.find('.'));
+    image.kind = name.substr(name.rfind('.') + 1);
     image.bytes = {file->begin, static_cast<size_t>(file->end - file->begin)};
     if (image.kind == "ptx")
       read_target(image.bytes.substr(0, 4096), "\n.target sm_", image);
-    else // the name of a cubin's blob says it
+    else if (name.find(".sm_") != std::string_view::npos)
+      read_target(name, ".sm_", image);
+    else // the name of the blob says it
       read_target(image.blob, "_sm", image);
     images.push_back(image);
   }

@@ -109,7 +109,8 @@ CudaModule Bench::module(std::string_view blob) {
       return module;
     }
     bool other_may_do = code == kCudaInvalidImage || code == kCudaNoBinaryForGpu ||
-                        code == kCudaUnsupportedPtxVersion;
+                        code == kCudaUnsupportedPtxVersion || code == kCudaNoJitCompiler ||
+                        code == kCudaJitDisabled;
     if (!other_may_do) break;
   }
   std::string error = cuda_error_name(cuda, code);

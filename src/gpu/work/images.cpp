@@ -19,9 +19,11 @@ bool runs_on(const KernelImage& image, uint32_t sm) {
   return image.sm <= sm && (image.kind == "ptx" || same_family);
 }
 
+// Code for one model first. Then the text before machine code: it is the text that was proved, and
+// the other is there for drivers without a compiler.
 int rank(const KernelImage& image) {
-  return (image.kind == "cubin" ? 1'000'000 : 0) + static_cast<int>(image.sm) * 10 +
-         (image.exact ? 1 : 0);
+  return (image.exact ? 2'000'000 : 0) + (image.exact == (image.kind == "cubin") ? 1'000'000 : 0) +
+         static_cast<int>(image.sm);
 }
 
 // Without line feeds, for a sentence.

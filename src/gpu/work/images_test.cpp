@@ -20,13 +20,20 @@ std::vector<std::string> chosen(std::string_view blob, uint32_t sm) {
 
 using Names = std::vector<std::string>;
 
-TEST(Images, MachineCodeFirstThenPtx) {
+TEST(Images, PtxFirstAndMachineCodeWhereThereIsNoCompiler) {
   EXPECT_EQ(chosen("core", 75), (Names{"ptx52"}));
   EXPECT_EQ(chosen("core", 121), (Names{"ptx52"}));
-  EXPECT_EQ(chosen("gemm", 80), (Names{"cubin80", "ptx80"}));
-  EXPECT_EQ(chosen("gemm", 86), (Names{"cubin86", "cubin80", "ptx80"}));
+  EXPECT_EQ(chosen("gemm", 80), (Names{"ptx80", "cubin80"}));
+  EXPECT_EQ(chosen("gemm", 86), (Names{"ptx80", "cubin86", "cubin80"}));
   EXPECT_EQ(chosen("gemm", 90), (Names{"ptx80"})); // machine code is for its generation
-  EXPECT_EQ(chosen("hopper", 90), (Names{"cubin90", "ptx90"}));
+  EXPECT_EQ(chosen("hopper", 90), (Names{"cubin90", "ptx90"})); // made for this one
+}
+
+TEST(Images, OursAreMachineCodeForEachGenerationThatTheToolkitKnows) {
+  for (uint32_t sm : {75u, 80u, 86u, 89u, 90u, 100u, 103u, 120u, 121u})
+    EXPECT_EQ(images_for(kernel_images(), "core", sm).back().kind, "cubin") << sm;
+  EXPECT_EQ(images_for(kernel_images(), "gemm_sm80", 86).back().kind, "cubin");
+  EXPECT_EQ(images_for(kernel_images(), "core", 70).back().kind, "ptx");
 }
 
 TEST(Images, WhatCannotRunIsNotChosen) {

@@ -11,13 +11,12 @@ namespace gpuvet {
 namespace {
 
 constexpr const char* kIsa = "6.0"; // all drivers that gpuvet can use know it
-constexpr int kJitCompilerNotFound = 221, kJitDisabled = 223;
 
 std::string why(int code) {
-  if (code == kJitCompilerNotFound)
+  if (code == kCudaNoJitCompiler)
     return "; the driver's libnvidia-ptxjitcompiler.so.1 is not installed, or not that of the "
            "driver: programs without machine code for this GPU do not start";
-  if (code == kJitDisabled) return "; is CUDA_DISABLE_PTX_JIT or CUDA_DISABLE_JIT set?";
+  if (code == kCudaJitDisabled) return "; is CUDA_DISABLE_PTX_JIT or CUDA_DISABLE_JIT set?";
   return {};
 }
 
@@ -66,7 +65,7 @@ void device_jit(Bench& bench, const StepOptions& options) {
   double began = bench.tell.seconds();
   if (int code = bench.load(text.c_str(), module, log)) {
     std::string error = cuda_error_name(bench.cuda, code);
-    throw StepStopped{code == kJitDisabled,
+    throw StepStopped{code == kCudaJitDisabled,
                       why_not_loaded("of a new PTX text", bench.sm, error, code, log) + why(code),
                       bench.cuda.cuModuleLoadDataEx.name, error, code};
   }
