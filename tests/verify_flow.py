@@ -7,14 +7,17 @@ fault must never pass, and a sound machine must never fail.
 """
 
 import argparse
+import glob
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 PATIENT_S = 170.0
 
 # (what, arguments, CUDA's steering, NVML's steering, {row: verdicts that are right}, words that are said)
@@ -150,6 +153,31 @@ def check_named_gpu(gpuvet, fakes):
     return [f"GPU 7 of two: status {result.returncode}: {result.stdout}"]
 
 
+def check_frameworks(gpuvet, fakes):
+    """A Python whose PyTorch works, and one whose import dies while other layers are measured."""
+    problems = []
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", "--symlinks", folder], check=True)
+        site = glob.glob(f"{folder}/lib/python3*/site-packages")[0]
+        shutil.copytree(os.path.join(HERE, "fakes/python/torch"), f"{site}/torch")
+        os.mkdir(f"{site}/torch-2.99.0.dist-info")
+        with open(f"{site}/torch-2.99.0.dist-info/METADATA", "w", encoding="ascii") as file:
+            file.write("Metadata-Version: 2.1\nName: torch\nVersion: 2.99.0\n")
+        for steering, wanted in (("", "pass"), ("die=import", "fail"), ("wrong=matmul", "fail")):
+            result = subprocess.run(
+                [gpuvet, "verify", "--quick", "--json", "--layer", "device,framework", "--python",
+                 f"{folder}/bin/python3"],
+                env=environment(fakes, SMALL, "") | {"GPUVET_FAKE_TORCH": steering},
+                capture_output=True, text=True, timeout=PATIENT_S, check=False)
+            found = verdicts(lines_of(result.stdout))
+            told = found.get("framework-torch"), found.get("device-context")
+            # A cuBLASLt that is installed here may refuse to start on a driver that only stands in.
+            if told != (wanted, "pass") or (wanted == "fail" and result.returncode != 1):
+                problems.append(f"frameworks, '{steering}': {told}, exit status {result.returncode}; "
+                                f"{result.stderr}")
+    return problems
+
+
 def check_no_driver(gpuvet):
     result = subprocess.run([gpuvet, "verify"], env=environment("/nonexistent", "", ""),
                             capture_output=True, text=True, timeout=PATIENT_S, check=False)
@@ -175,13 +203,15 @@ def main():
             problems += check(options.gpuvet, options.fakes, situation)
     if options.only in "named GPU":
         problems += check_named_gpu(options.gpuvet, options.fakes)
+    if options.only in "frameworks":
+        problems += check_frameworks(options.gpuvet, options.fakes)
     if options.only in "interruption":
         problems += check_interruption(options.gpuvet, options.fakes)
     if options.only in "no driver" and not os.path.exists("/dev/nvidiactl"):
         problems += check_no_driver(options.gpuvet)
     for problem in problems:
         print(problem)
-    print(f"{len(problems)} problem(s) in {len(SITUATIONS) + 3} situations")
+    print(f"{len(problems)} problem(s) in {len(SITUATIONS) + 4} situations")
     sys.exit(1 if problems else 0)
 
 

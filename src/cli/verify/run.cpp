@@ -5,6 +5,7 @@
 #include "cli/verify/environment.hpp"
 #include "cli/verify/plan.hpp"
 #include "cli/verify/side_by_side.hpp"
+#include "cli/verify/taking_part.hpp"
 #include "formats/verify/verify_lines.hpp"
 #include "gpu/work/self_test/self_test.hpp"
 #include "gpu/work/survey.hpp"
@@ -56,10 +57,6 @@ struct Running {
   }
 };
 
-std::string label_of(const VerifiedGpu& gpu) { // one that CUDA does not have has no ordinal
-  return gpu.ordinal < 0 ? gpu.uuid : "GPU " + std::to_string(gpu.ordinal);
-}
-
 std::string name_of(const Measurements& measured, const std::string& uuid) {
   for (const VerifiedGpu& gpu : measured.gpus)
     if (gpu.uuid == uuid) return label_of(gpu);
@@ -99,26 +96,6 @@ void leave_out(Running& running, const StepRequest& request, const std::string& 
   result.begin_s = result.end_s = seconds_since(running.start);
   result.reason = why;
   running.take(result);
-}
-
-// A GPU on which no context can be made takes part in nothing else; GPUs that are needed for a step
-// of several make that step void too.
-void mark_unusable(Measurements& measured) {
-  for (const StepResult& result : measured.steps) {
-    if (result.id != "device-context" || result.state == StepState::done) continue;
-    for (VerifiedGpu& gpu : measured.gpus)
-      if (gpu.uuid == result.gpu && gpu.why_unusable.empty()) gpu.why_unusable = result.reason;
-  }
-}
-
-std::string why_not(const Measurements& measured, const StepRequest& request) {
-  for (const VerifiedGpu& gpu : measured.gpus) {
-    if (gpu.why_unusable.empty()) continue;
-    const bool all = request.gpu.empty();
-    if (all || gpu.uuid == request.gpu || gpu.uuid == request.peer)
-      return label_of(gpu) + " cannot be used: " + gpu.why_unusable;
-  }
-  return {};
 }
 
 Phase usable(Running& running, Phase phase) {
@@ -176,7 +153,9 @@ void run_phases(Running& running, const std::vector<Phase>& phases, const Machin
     }
     const Phase now = usable(running, phase);
     if (!now.lanes.empty()) run_phase(running, now);
-    if (phase.layer == "device") mark_unusable(running.measured);
+    if (phase.layer != "device") continue;
+    std::lock_guard lock(running.mutex); // frameworks may be telling how their import failed
+    mark_unusable(running.measured);
   }
   if (frameworks) return;
   run_frameworks(running, groups);
@@ -189,24 +168,6 @@ Machine look_around(const VerifyOptions& options) {
   machine_options.pythons = options.pythons;
   auto source = machine_source(machine_options);
   return source ? see_machine(*source, machine_options) : Machine();
-}
-
-bool is_wanted(const VerifyOptions& options, const VerifiedGpu& gpu) {
-  return options.gpus.empty() ||
-         std::any_of(options.gpus.begin(), options.gpus.end(), [&](const std::string& name) {
-           return name == std::to_string(gpu.ordinal) || name == gpu.uuid;
-         });
-}
-
-// Empty: each is there. To leave one out would let the others pass for all.
-std::string why_not_named(const VerifyOptions& options, const std::vector<VerifiedGpu>& gpus) {
-  for (const std::string& name : options.gpus) {
-    const bool there = std::any_of(gpus.begin(), gpus.end(), [&](const VerifiedGpu& gpu) {
-      return name == std::to_string(gpu.ordinal) || name == gpu.uuid;
-    });
-    if (!there) return "the CUDA driver offers no GPU " + name;
-  }
-  return {};
 }
 
 PlanInput plan_input(const VerifyOptions& options, const Running& running, const Machine& machine) {
