@@ -93,7 +93,7 @@ class Child {
 Result<Child> start_child(const std::function<void(int fd)>& work);
 
 // Runs a program by its path: no shell, LC_ALL=C, a process group of its own. `input`: descriptor
-// that it reads as its standard input; -1: it has none.
+// that it reads as its standard input (where a read does not block when it is a Pipe's); -1: none.
 Result<Child> start_command(const std::vector<std::string>& command, int input = -1);
 
 struct CommandResult {

@@ -1,4 +1,5 @@
 #include "os/child.hpp"
+#include "os/pipe.hpp"
 
 #include <gtest/gtest.h>
 
@@ -147,6 +148,20 @@ TEST(Command, GivesOutputErrorsAndStatus) {
   EXPECT_EQ(ran->end.status, 3);
   EXPECT_EQ(ran->output, "out\n");
   EXPECT_EQ(ran->errors, "C\n");
+}
+
+TEST(Command, ReadsWhatItIsGiven) {
+  auto pipe = make_pipe();
+  ASSERT_TRUE(pipe);
+  // Reading from a pipe of ours does not block.
+  auto child = start_command(
+      {"/bin/sh", "-c", "echo ready; until [ \"$x\" ]; do x=$(head -c 1 2>&-); done; echo $x"},
+      pipe->read);
+  ASSERT_TRUE(child);
+  ASSERT_EQ(child->wait(soon(20)), Child::Event::output);
+  say(pipe->write, "g");
+  EXPECT_EQ(end_of(*child, 20).how, ChildEnd::How::exited);
+  EXPECT_EQ(child->output(), "ready\ng\n");
 }
 
 TEST(Command, ThatCannotStartIsAnError) {
