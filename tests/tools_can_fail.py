@@ -258,6 +258,9 @@ def try_kernels():
         write(root, "sources/gemm_sm90a.cu", ONE_BY_ONE)
         expect("multiplications one by one", "Potential Performance Loss", tool, "check", "gemm_sm90a",
                "--images", root + "/images", "--sources", root + "/sources")
+        with open(os.path.join(shipped, "../core.cu"), encoding="utf-8") as file:
+            write(root, "other/core.cu", file.read() + 'extern "C" __global__ void gv_more() {}\n')
+        images("machine code of another source", "core.sm_90.cubin is not what nvcc", "--sources", root + "/other")
         with open(root + "/images/core.ptx", encoding="utf-8") as file:
             text = file.read()
         write(root, "images/core.ptx", text.replace("mul.lo.s64", "add.s64", 1))

@@ -93,25 +93,30 @@ void read_ahead(const Facts& facts) {
   static_cast<void>(facts.wrong_variables());
 }
 
+// Before the machine is looked at, since a mistake is told first.
+Result<std::set<std::string>> read_areas(const DoctorOptions& options, const Facts& facts) {
+  if (options.only.empty()) return std::set<std::string>();
+  auto tables = facts.checks();
+  if (!tables) return tl::unexpected(tables.error());
+  return chosen_areas(options.only, **tables);
+}
+
 int run_doctor(const DoctorOptions& options, Context& context) {
   // The children are started first: everything else happens beside them.
   auto source = options.list ? Result<Source>(Source{}) : machine_source(options.machine);
   if (!source) return complain(source.error());
-  std::future<void> ahead; // while the machine is looked at
-  if (!options.list && options.only.empty())
-    ahead = std::async(std::launch::async, [&] { read_ahead(context.facts); });
+  auto areas = read_areas(options, context.facts);
+  if (!areas) return complain(areas.error());
   std::optional<Machine> machine;
-  if (ahead.valid()) machine = see_machine(*source, options.machine);
+  if (!options.list) {
+    auto ahead = std::async(std::launch::async, [&] { read_ahead(context.facts); });
+    machine = see_machine(*source, options.machine);
+  }
   auto tables = context.facts.checks();
   if (!tables) return complain(tables.error());
-  auto areas = chosen_areas(options.only, **tables);
-  if (!areas) return complain(areas.error());
-  if (options.list) {
-    print_list(**tables, *areas, context.out);
-    return exit_code::ok;
-  }
-  if (!machine) machine = see_machine(*source, options.machine);
-  return judge_and_show(options, *machine, **tables, *areas, context);
+  if (machine) return judge_and_show(options, *machine, **tables, *areas, context);
+  print_list(**tables, *areas, context.out);
+  return exit_code::ok;
 }
 
 } // namespace

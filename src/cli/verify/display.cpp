@@ -17,14 +17,14 @@ constexpr double kNotYetDone = 0.99; // the end is told by the report, not by a 
 } // namespace
 
 std::string progress_line(double fraction, const std::string& where, const StepNews& news,
-                          double limit, int width) {
+                          std::optional<double> limit, int width) {
   const int full = static_cast<int>(std::clamp(fraction, 0.0, kNotYetDone) * kBar);
   std::string line = "[" + std::string(static_cast<size_t>(full), '#') +
                      std::string(static_cast<size_t>(kBar - full), '-') + "] " + news.step;
   if (!where.empty()) line += "  " + printable(where);
   if (!news.unit.empty()) {
     line += fmt::format("  {:.4g}", news.value);
-    if (limit > 0) line += fmt::format(" of {:.4g}", limit);
+    if (limit) line += fmt::format(" of {:.4g}", *limit);
     line += " " + news.unit;
   }
   if (line.size() > static_cast<size_t>(width)) line.resize(static_cast<size_t>(width));
@@ -34,7 +34,8 @@ std::string progress_line(double fraction, const std::string& where, const StepN
 VerifyDisplay::VerifyDisplay(const Terminal& terminal, Moment start, double seconds)
     : terminal_(terminal), start_(start), shown_at_(start), seconds_(seconds) {}
 
-void VerifyDisplay::show(const std::string& where, const StepNews& news, double limit) {
+void VerifyDisplay::show(const std::string& where, const StepNews& news,
+                         std::optional<double> limit) {
   std::lock_guard lock(mutex_);
   if (!terminal_.interactive || seconds_since(shown_at_) < kEvery_s) return;
   shown_at_ = std::chrono::steady_clock::now();

@@ -6,6 +6,7 @@
 #include "os/terminal.hpp"
 
 #include <mutex>
+#include <optional>
 #include <string>
 
 namespace gpuvet {
@@ -17,8 +18,8 @@ class VerifyDisplay {
   ~VerifyDisplay() { clear(); }
 
   // From any thread. `where`: "GPU 3", "python3"; empty: the machine. `limit`: what the hardware
-  // can do, in the unit of the news; 0: not known.
-  void show(const std::string& where, const StepNews& news, double limit = 0);
+  // can do, in the unit of the news, where it is known.
+  void show(const std::string& where, const StepNews& news, std::optional<double> limit = {});
   void clear();
 
  private:
@@ -31,6 +32,6 @@ class VerifyDisplay {
 
 // "[######------] gemm  GPU 0  712.3 of 989 TFLOP/s" in at most `width` columns.
 std::string progress_line(double fraction, const std::string& where, const StepNews& news,
-                          double limit, int width);
+                          std::optional<double> limit, int width);
 
 } // namespace gpuvet

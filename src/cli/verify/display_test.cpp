@@ -12,7 +12,7 @@ StepNews news() {
 TEST(ProgressLine, TheFigureStandsBesideItsLimit) {
   EXPECT_EQ(progress_line(0.5, "GPU 0", news(), 989, 79),
             "[############------------] gemm  GPU 0  712.3 of 989 TFLOP/s");
-  EXPECT_EQ(progress_line(0, "", news(), 0, 79), "[------------------------] gemm  712.3 TFLOP/s");
+  EXPECT_EQ(progress_line(0, "", news(), {}, 79), "[------------------------] gemm  712.3 TFLOP/s");
 }
 
 TEST(ProgressLine, IsCutAtTheScreensWidthAndNeverFull) {

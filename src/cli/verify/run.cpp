@@ -68,9 +68,11 @@ RunnerOptions runner_options(Running& running) {
   options.start = running.start;
   options.interrupted = running.hooks.interrupted;
   options.news = [&](const std::string& gpu, const StepNews& news) {
-    const auto limit = running.limits.find({news.step, gpu});
-    const bool fits = limit != running.limits.end() && limit->second.unit == news.unit;
-    running.display.show(name_of(running.measured, gpu), news, fits ? limit->second.value : 0);
+    const auto found = running.limits.find({news.step, gpu});
+    std::optional<double> limit;
+    if (found != running.limits.end() && found->second.unit == news.unit)
+      limit = found->second.value;
+    running.display.show(name_of(running.measured, gpu), news, limit);
   };
   return options;
 }

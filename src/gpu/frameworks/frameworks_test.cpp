@@ -56,6 +56,14 @@ TEST_F(Frameworks, AnErrorIsToldWithItsStageAndFirstLine) {
             "the device");
 }
 
+// Releases differ in how they tell it, and some do not.
+TEST_F(Frameworks, MemoryThatIsNotToldIsNoFailure) {
+  const StepResult result = try_torch("raise=memory");
+  EXPECT_EQ(result.state, StepState::done) << result.reason;
+  EXPECT_FALSE(result.readings.contains("memory_left"));
+  EXPECT_NE(result.words.at("memory_left_unknown").find("RuntimeError"), std::string::npos);
+}
+
 TEST_F(Frameworks, ADeathSaysWhereAndWhatWasPrinted) {
   const StepResult result = try_torch("die=convolution");
   EXPECT_EQ(result.state, StepState::crashed);

@@ -69,6 +69,13 @@ def mapped_libraries():
     word("libraries", ";".join(sorted(found)))
 
 
+def memory_left(ask):  # what a release does not tell is no failure of it
+    try:
+        reading("memory_left", "bytes", ask())
+    except Exception as error:
+        word("memory_left_unknown", first_line(error))
+
+
 def check(name, error, limit):
     reading(name, "1", error)
     if not error <= limit:  # NaN is no match
@@ -125,7 +132,7 @@ def torch_probe(seed, device):
         torch.cuda.synchronize()
         del a, b, got, x, w, y, results
         torch.cuda.empty_cache()
-        reading("memory_left", "bytes", torch.cuda.memory_allocated())
+        memory_left(torch.cuda.memory_allocated)
 
 
 def tensorflow_probe(seed, device):
@@ -166,7 +173,7 @@ def tensorflow_probe(seed, device):
         check("conv_error", numpy.linalg.norm(got - wanted) / numpy.linalg.norm(wanted), 1e-3)
     if device == "cuda":
         reach("release")
-        reading("memory_left", "bytes", tensorflow.config.experimental.get_memory_info("GPU:0")["current"])
+        memory_left(lambda: tensorflow.config.experimental.get_memory_info("GPU:0")["current"])
 
 
 def plain_convolution(numpy, image, filters):  # NHWC, HWIO, stride 1, same size
@@ -212,9 +219,7 @@ def jax_probe(seed, device):
     if device == "cuda":
         reach("release")
         del product, got
-        left = (found[0].memory_stats() or {}).get("bytes_in_use")
-        if left is not None:
-            reading("memory_left", "bytes", left)
+        memory_left(lambda: found[0].memory_stats()["bytes_in_use"])
 
 
 def cupy_probe(seed, device):
@@ -238,7 +243,7 @@ def cupy_probe(seed, device):
     reach("release")
     pool = cupy.get_default_memory_pool()
     pool.free_all_blocks()
-    reading("memory_left", "bytes", pool.used_bytes())
+    memory_left(pool.used_bytes)
 
 
 def outcome(framework, seed, device):

@@ -309,12 +309,8 @@ __device__ __forceinline__ void add(Fold fold, TileHash* out) {
   atomicXor(&out->mixed, fold.mixed);
 }
 
-} // namespace gpuvet::kernels
-
-namespace gpuvet::kernels {
-
 // The places of a tile that a thread takes, each four words wide: every blockDim.x'th, row by row.
-// Without a division, which would cost more than what it finds.
+// Divides once, not for each place.
 struct QuadWalk {
   unsigned quads, row, quad;
 

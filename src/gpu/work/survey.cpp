@@ -15,8 +15,8 @@
 namespace gpuvet {
 namespace {
 
-// NVML's figure is of a sixth of a second to a second before, by GPU; who only looks in during a
-// gap of somebody else's load is corrected by the list of processes.
+// NVML's figure is an average over a sixth of a second to a second before, by GPU. Load with longer
+// gaps than that and this together is not seen in it; its process is, in the list.
 constexpr double kWatch_s = 0.3;
 
 template <class T>

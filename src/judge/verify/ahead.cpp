@@ -15,7 +15,8 @@ LimitsAhead limits_ahead(const Measurements& measured, const VerifyTables& table
       nothing_yet.id = row.step;
       nothing_yet.gpu = view.gpu->uuid;
       const HardwareLimit limit = hardware_limit(all, {row, &nothing_yet, &view}, row.limit);
-      if (limit.value) // of several rows about a step the first counts
+      const bool of_the_whole = limit.upper && view.mig; // a part has less
+      if (limit.value && !of_the_whole) // of several rows about a step the first counts
         found.emplace(std::pair(row.step, view.gpu->uuid), LimitAhead{*limit.value, row.unit});
     }
   return found;

@@ -40,5 +40,11 @@ TEST(LimitsAhead, WhatIsNotKnownIsLeftOut) {
   EXPECT_FALSE(found.contains({"memory-bandwidth", uuid_of(0)}));
 }
 
+TEST(LimitsAhead, AWholeGpusMemoryIsNoLimitOfAPart) {
+  Measurements run = healthy().run;
+  run.gpus[0].words["mig"] = "part";
+  EXPECT_FALSE(ahead_of(run).contains({"memory-bandwidth", uuid_of(0)}));
+}
+
 } // namespace
 } // namespace gpuvet
