@@ -51,9 +51,9 @@ def measure(contenders, rounds):
     return times
 
 
-def build_cuinit(folder):
-    program = os.path.join(folder, "cuinit")
-    subprocess.run(["g++", "-O1", os.path.join(HERE, "cuinit.cpp"), "-o", program, "-ldl"],
+def build_starts(folder):
+    program = os.path.join(folder, "starts")
+    subprocess.run(["g++", "-O1", os.path.join(HERE, "starts.cpp"), "-o", program, "-ldl"],
                    check=True)
     return program
 
@@ -134,7 +134,9 @@ def main():
         print("no GPU here", file=sys.stderr)
         return 3
     folder = tempfile.mkdtemp(prefix="gpuvet-doctor.")
-    contenders = {"cuInit alone": [build_cuinit(folder)],
+    starts = build_starts(folder)
+    contenders = {"cuInit alone": [starts, "libcuda.so.1", "cuInit"],
+                  "nvmlInit alone": [starts, "libnvidia-ml.so.1", "nvmlInit_v2"],
                   "gpuvet doctor": [gpuvet, "doctor"],
                   "gpuvet doctor --no-cuda": [gpuvet, "doctor", "--no-cuda"],
                   "nvidia-smi -L": ["nvidia-smi", "-L"],
@@ -150,7 +152,9 @@ def main():
         lines.append(f"| `{name}` | {medians[name]:.1f} ms | {min(values):.1f} | {max(values):.1f} "
                      f"| {len(values)} |")
     ratio = medians["gpuvet doctor"] / medians["cuInit alone"]
-    lines.append(f"\ngpuvet doctor takes {ratio:.2f} times what cuInit alone takes.")
+    more = medians["gpuvet doctor --no-cuda"] - medians["nvmlInit alone"]
+    lines.append(f"\ngpuvet doctor takes {ratio:.2f} times what cuInit alone takes; without CUDA it "
+                 f"takes {more:.1f} ms more than nvmlInit alone.")
     lines += ["", "| broken on purpose | first line | id |", "|---|---|---|"]
     wrong = 0
     results = []
