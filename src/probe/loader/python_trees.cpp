@@ -1,9 +1,11 @@
 // What importing the GPU packages of a Python environment loads. Nothing is imported.
 #include "probe/loader/loaded_process.hpp"
 #include "probe/loader/subjects.hpp"
+#include "probe/source/remembered.hpp"
 
 #include <algorithm>
 #include <array>
+#include <future>
 
 namespace gpuvet {
 namespace {
@@ -138,45 +140,71 @@ LoadTree take(LoadedProcess& process) {
   return process.take();
 }
 
+PackageTree tree_of_torch(const Environment& environment, bool wheels_first) {
+  LoadedProcess process(environment.source, environment.setup);
+  start(environment, process);
+  open_torch(environment, process, wheels_first);
+  return {"torch", take(process)};
+}
+
+struct Others { // what else is installed that bears on what a package loads
+  bool torch = false, torch_wheels_first = false;
+  bool pathfinder = false;
+};
+
+// The libraries of a package; no files: it is not installed.
+std::vector<std::string> files_of(const Environment& environment, const Principal& principal) {
+  std::vector<std::string> files;
+  for (std::string_view pattern : principal.patterns)
+    if (!pattern.empty())
+      for (std::string& path : files_of(environment, pattern))
+        files.push_back(std::move(path));
+  return files;
+}
+
+PackageTree tree_of_package(const Environment& environment, const Principal& principal,
+                            const std::vector<std::string>& files, const Others& others) {
+  LoadedProcess process(environment.source, environment.setup);
+  start(environment, process);
+  if (principal.torch_first && others.torch)
+    open_torch(environment, process, others.torch_wheels_first);
+  // CuPy 14 looks for its libraries by cuda-pathfinder, which prefers wheels to the loader's path.
+  if (principal.package == "cupy" && others.pathfinder)
+    open_wheels(environment, process, "opened by cuda-pathfinder");
+  for (const std::string& path : files)
+    process.open(path, 0, FoundBy::dlopen, "opened by import " + std::string(principal.package));
+  return {std::string(principal.package), take(process)};
+}
+
 } // namespace
 
-std::vector<PackageTree> trees_of_python(const Source& source, const std::string& interpreter,
+// Each package in a thread of its own; what one of them has looked at, the others need not.
+std::vector<PackageTree> trees_of_python(const Source& machine, const std::string& interpreter,
                                          const std::vector<std::string>& folders) {
-  std::vector<PackageTree> trees;
+  const Source source = remembered(machine);
   auto real = source.real_path(interpreter);
   auto elf = real ? source.elf(*real) : Result<ElfFacts>(tl::unexpected(real.error()));
   std::optional<Platform> platform;
   if (elf) platform = Platform{elf->bits, elf->machine, elf->interpreter};
-  LoaderSetup setup = loader_setup(source, platform);
-  Environment environment{source, setup, elf ? interpreter : "", folders};
+  const LoaderSetup setup = loader_setup(source, platform);
+  const Environment environment{source, setup, elf ? interpreter : "", folders};
 
-  bool has_torch = !files_of(environment, "torch/lib/libtorch_python.so").empty();
-  bool wheels_first = has_torch && torch_needs_wheels(environment);
-  if (has_torch) {
-    LoadedProcess process(source, setup);
-    start(environment, process);
-    open_torch(environment, process, wheels_first);
-    trees.push_back({"torch", take(process)});
-  }
-  bool has_pathfinder = !files_of(environment, "cuda/pathfinder/__init__.py").empty();
-  for (const Principal& principal : kPrincipals) {
-    std::vector<std::string> files;
-    for (std::string_view pattern : principal.patterns)
-      if (!pattern.empty())
-        for (std::string& path : files_of(environment, pattern))
-          files.push_back(std::move(path));
-    if (files.empty()) continue;
-    LoadedProcess process(source, setup);
-    start(environment, process);
-    if (principal.torch_first && has_torch) open_torch(environment, process, wheels_first);
-    // CuPy 14 looks for its libraries by cuda-pathfinder, which prefers wheels to the loader's
-    // path.
-    if (principal.package == "cupy" && has_pathfinder)
-      open_wheels(environment, process, "opened by cuda-pathfinder");
-    for (const std::string& path : files)
-      process.open(path, 0, FoundBy::dlopen, "opened by import " + std::string(principal.package));
-    trees.push_back({std::string(principal.package), take(process)});
-  }
+  Others others;
+  others.torch = !files_of(environment, "torch/lib/libtorch_python.so").empty();
+  others.torch_wheels_first = others.torch && torch_needs_wheels(environment);
+  others.pathfinder = !files_of(environment, "cuda/pathfinder/__init__.py").empty();
+  std::vector<std::future<PackageTree>> readings;
+  if (others.torch)
+    readings.push_back(std::async(
+        std::launch::async, [&] { return tree_of_torch(environment, others.torch_wheels_first); }));
+  for (const Principal& principal : kPrincipals)
+    if (auto files = files_of(environment, principal); !files.empty())
+      readings.push_back(std::async(std::launch::async, [&, files = std::move(files)] {
+        return tree_of_package(environment, principal, files, others);
+      }));
+  std::vector<PackageTree> trees;
+  for (std::future<PackageTree>& reading : readings)
+    trees.push_back(reading.get());
   return trees;
 }
 

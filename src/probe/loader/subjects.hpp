@@ -35,7 +35,7 @@ struct PackageTree {
 
 // Principal libraries of the GPU packages in `folders`, as an import loads them. `interpreter` is a
 // path.
-std::vector<PackageTree> trees_of_python(const Source& source, const std::string& interpreter,
+std::vector<PackageTree> trees_of_python(const Source& machine, const std::string& interpreter,
                                          const std::vector<std::string>& folders);
 
 // Adds what the files of a tree call and offer of CUDA's functions, where any of them is a CUDA

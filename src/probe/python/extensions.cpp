@@ -1,7 +1,6 @@
 #include "probe/python/extensions.hpp"
 
 #include "os/file_tree.hpp"
-#include "probe/loader/subjects.hpp"
 #include "probe/python/requirement.hpp"
 #include "probe/software/toolkits.hpp"
 
@@ -84,13 +83,13 @@ std::string cxx_abi_of(const Source& source, const std::string& file) {
   return tail->starts_with("NSt7__cxx11") ? "cxx11" : std::string();
 }
 
-void read_extensions(const Source& source, const std::vector<CudaLibrary>& libraries,
-                     PythonEnv& env) {
+void read_extensions(const Source& source, const std::vector<PackageTree>& trees,
+                     const std::vector<CudaLibrary>& libraries, PythonEnv& env) {
   std::vector<PythonEnv::Extension>& extensions = env.extensions;
   if (!env.packages || env.packages->empty()) return;
   std::set<std::string> unversioned;
   bool any_told = false;
-  for (const PackageTree& package : trees_of_python(source, env.executable, env.folders)) {
+  for (const PackageTree& package : trees) {
     for (const LoadNode& node : package.tree.nodes) {
       if (!node.elf || !node.elf->unversioned_entry) continue;
       any_told = true;

@@ -2,6 +2,7 @@
 // libraries they need that are nowhere.
 #pragma once
 
+#include "probe/loader/subjects.hpp"
 #include "probe/source.hpp"
 
 #include <vector>
@@ -13,9 +14,9 @@ namespace gpuvet {
 std::string cxx_abi_of(const Source& source, const std::string& file);
 
 // Fills `extensions` (those that call PyTorch, and others that lack a library) and
-// `unversioned_entry`. Needs env.torch and env.packages. `libraries`: those of the environment's
-// wheels.
-void read_extensions(const Source& source, const std::vector<CudaLibrary>& libraries,
-                     PythonEnv& env);
+// `unversioned_entry`. Needs env.torch and env.packages. `trees`: of the environment;
+// `libraries`: those of its wheels.
+void read_extensions(const Source& source, const std::vector<PackageTree>& trees,
+                     const std::vector<CudaLibrary>& libraries, PythonEnv& env);
 
 } // namespace gpuvet

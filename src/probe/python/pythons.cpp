@@ -44,11 +44,15 @@ void probe_pythons(const Source& source, const ProbeOptions& options, Machine& m
   const std::string architecture = source.system().architecture;
   for (PythonEnv& env : machine.pythons) {
     if (env.folders.empty()) continue;
+    // What takes long runs beside the rest, which writes other fields.
+    auto trees = std::async(std::launch::async,
+                            [&source, executable = env.executable, folders = env.folders] {
+                              return trees_of_python(source, executable, folders);
+                            });
     read_environment(source, architecture, env);
-    // Beside what follows, which reads other files and writes other fields.
     auto code = std::async(std::launch::async, [&] { return read_package_code(source, env); });
     auto libraries = python_libraries(source, env);
-    read_extensions(source, libraries, env);
+    read_extensions(source, trees.get(), libraries, env);
     env.code = code.get();
     std::move(libraries.begin(), libraries.end(), std::back_inserter(machine.libraries));
     auto toolkits = python_toolkits(source, env);
