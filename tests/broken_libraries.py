@@ -2,7 +2,8 @@
 """The whole doctor against NVIDIA libraries that hang, crash or lose a GPU (tests/fakes).
 
 Whatever they do: the answer comes within the deadline and a little, is complete JSON, is never
-"healthy", names what is broken and nothing else, and has what the other GPUs answered.
+"healthy", names what is broken and nothing else, and has what the other GPUs answered. What is asked
+of them only on demand is not asked otherwise, and never told as fine then.
 """
 
 import argparse
@@ -36,12 +37,12 @@ def deadline_s(nvml, cuda):
     return HANG_S if "hang=" in nvml + cuda else PATIENT_S
 
 
-def doctor(gpuvet, fakes, nvml, cuda):
+def doctor(gpuvet, fakes, nvml, cuda, *more):
     environment = {**os.environ, "LD_LIBRARY_PATH": fakes, "GPUVET_FAKE_NVML": nvml,
                    "GPUVET_FAKE_CUDA": cuda}
     start = time.monotonic()
-    result = subprocess.run([gpuvet, "doctor", "--json", "--deadline", str(deadline_s(nvml, cuda))],
-                            env=environment, capture_output=True, text=True, timeout=120,
+    command = [gpuvet, "doctor", "--json", "--deadline", str(deadline_s(nvml, cuda)), *more]
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120,
                             check=False)
     return result, time.monotonic() - start
 
@@ -69,6 +70,18 @@ def check(gpuvet, fakes, situation):
     return problems
 
 
+def check_roms(gpuvet, fakes):
+    """A board's InfoROM is read with -v only, since that keeps the driver from everybody else."""
+    problems = []
+    for more, expected in ((), "unknown"), (("-v",), "warning"):
+        result, _ = doctor(gpuvet, fakes, "error=nvmlDeviceValidateInforom:14", "", *more)
+        states = [row["state"] for row in json.loads(result.stdout)["checks"]
+                  if row["id"] == "inforom-corrupted"]
+        if states != [expected]:
+            problems.append(f"a corrupted InfoROM {' '.join(more)}: {states}, not {expected}")
+    return problems
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--gpuvet", required=True)
@@ -78,6 +91,7 @@ def main():
     for situation in SITUATIONS:
         problems += check(os.path.abspath(arguments.gpuvet), os.path.abspath(arguments.fakes),
                           situation)
+    problems += check_roms(os.path.abspath(arguments.gpuvet), os.path.abspath(arguments.fakes))
     print("\n".join(problems) or f"{len(SITUATIONS)} situations, all told in time")
     return 1 if problems else 0
 

@@ -87,6 +87,7 @@ int judge_and_show(const DoctorOptions& options, const Machine& machine, const C
 void read_ahead(const Facts& facts) {
   static_cast<void>(facts.checks());
   static_cast<void>(facts.gpus());
+  static_cast<void>(facts.toolkits());
   static_cast<void>(facts.load_rules());
   static_cast<void>(facts.expected());
   static_cast<void>(facts.frameworks());
@@ -103,14 +104,16 @@ Result<std::set<std::string>> read_areas(const DoctorOptions& options, const Fac
 
 int run_doctor(const DoctorOptions& options, Context& context) {
   // The children are started first: everything else happens beside them.
-  auto source = options.list ? Result<Source>(Source{}) : machine_source(options.machine);
+  MachineOptions machine_options = options.machine;
+  machine_options.read_roms = options.verbose;
+  auto source = options.list ? Result<Source>(Source{}) : machine_source(machine_options);
   if (!source) return complain(source.error());
   auto areas = read_areas(options, context.facts);
   if (!areas) return complain(areas.error());
   std::optional<Machine> machine;
   if (!options.list) {
     auto ahead = std::async(std::launch::async, [&] { read_ahead(context.facts); });
-    machine = see_machine(*source, options.machine);
+    machine = see_machine(*source, machine_options);
   }
   auto tables = context.facts.checks();
   if (!tables) return complain(tables.error());

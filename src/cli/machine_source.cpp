@@ -28,7 +28,7 @@ LibraryQuestions ask_this_machine(const MachineOptions& options) {
       return answers;
     };
   }
-  asking.costly = options.cuda; // what takes long in NVML takes no longer than cuInit beside it
+  asking.read_roms = options.read_roms;
   auto nvml = std::make_shared<NvmlQuestion>(start_nvml(asking));
   questions.nvml = [nvml] { return collect(*nvml); };
   return questions;

@@ -18,6 +18,7 @@ struct MachineOptions {
   bool cuda = true;
   bool contexts = false;
   bool import_packages = false;
+  bool read_roms = false; // of the GPUs' boards, see AskOptions
 };
 
 void add_machine_options(CLI::App& app, MachineOptions& options);

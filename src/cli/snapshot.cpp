@@ -44,10 +44,12 @@ std::string described(const Machine& machine) {
 }
 
 int run_snapshot(const SnapshotOptions& options) {
-  auto source = machine_source(options.machine);
+  MachineOptions machine_options = options.machine;
+  machine_options.read_roms = true; // what is not recorded, nobody can ask later
+  auto source = machine_source(machine_options);
   if (!source) return complain(source.error());
   const Recorder recorder(*source);
-  const Machine machine = see_machine(recorder.source(), options.machine);
+  const Machine machine = see_machine(recorder.source(), machine_options);
   Recording recording = recorder.recording();
   recording.made_by = std::string("gpuvet ") + GPUVET_VERSION;
   recording.about = described(machine);

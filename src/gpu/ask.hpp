@@ -16,8 +16,11 @@ namespace gpuvet {
 struct AskOptions {
   double deadline_s = 10; // for everything, from the start
   bool contexts = false;  // CUDA: make a context on each device
-  bool costly = false;    // NVML: also what takes long and rarely tells something
-  std::string library;    // this file instead of the one that the loader finds
+  // NVML: also check the boards' InfoROMs. Each holds the driver for 70 ms on an H200, and a cuInit
+  // beside it, of whatever process, takes that much longer (measured 2026-12-01, driver
+  // 580.159.04).
+  bool read_roms = false;
+  std::string library; // this file instead of the one that the loader finds
 };
 
 struct CallTime {

@@ -75,7 +75,7 @@ void ask_nvml(Teller& tell, const std::set<int>& skip, const AskOptions& options
   }
   asker.answer("count", count);
   tell.gpus(count);
-  NvmlTalk talk{api, asker, nullptr, options.costly};
+  NvmlTalk talk{api, asker, nullptr, options.read_roms};
   for (int gpu = 0; gpu < kMostGpus && static_cast<unsigned>(gpu) < count; ++gpu)
     if (!skip.contains(gpu)) ask_gpu(talk, gpu);
   asker.turn_to(kNoGpu);

@@ -112,15 +112,14 @@ TEST(AskNvml, WhatWasNotAskedOrNotSupportedSaysSo) {
   ASSERT_EQ(answers.gpus.size(), 1u);
   Unanswered unanswered;
   fields(unanswered, answers.gpus[0]);
-  EXPECT_EQ(unanswered.names,
-            (std::vector<std::string>{"retired_pending:3", "utilisation_percent:-1",
-                                      "mig_devices:-1", "inforom_ok:-1", "vgpu_licensed:-1"}));
+  EXPECT_EQ(unanswered.names, (std::vector<std::string>{"retired_pending:3", "mig_devices:-1",
+                                                        "inforom_ok:-1", "vgpu_licensed:-1"}));
 }
 
 TEST(AskNvml, AsksMoreWhereItAppliesOrIsWanted) {
   Steered steered("GPUVET_FAKE_NVML", "mig=3,virtualization=2,busy=42");
   AskOptions options = fake_options(fake("current", "libnvidia-ml.so.1"), 5);
-  options.costly = true;
+  options.read_roms = true;
   NvmlAnswers answers = collect(start_nvml(options));
   ASSERT_EQ(answers.gpus.size(), 1u);
   EXPECT_EQ(answers.gpus[0].mig_devices.value, 3u);

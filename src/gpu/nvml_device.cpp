@@ -142,7 +142,7 @@ void ask_memory_and_health(NvmlTalk& talk) {
   talk.asker.answer("remap_pending", code, pending != 0);
   talk.asker.answer("remap_failed", code, failed != 0);
   ask_bool(talk, api.nvmlDeviceGetRetiredPagesPendingStatus, "retired_pending");
-  if (!talk.costly) return; // reading the ROM takes 70 ms on an H200
+  if (!talk.read_roms) return;
   code = talk.asker.ask(api.nvmlDeviceValidateInforom, talk.device);
   bool corrupted = code == kNvmlCorruptedInforom;
   talk.asker.answer("inforom_ok", corrupted ? 0 : code, !corrupted);
@@ -169,7 +169,6 @@ void ask_clocks_and_power(NvmlTalk& talk) {
   ask_kind_number(talk, api.nvmlDeviceGetTemperature, kNvmlDieTemperature, "temperature_c");
   ask_kind_number(talk, api.nvmlDeviceGetTemperatureThreshold, kNvmlSlowdown,
                   "temperature_slowdown_c");
-  if (!talk.costly) return;
   NvmlUtilization busy{};
   code = talk.asker.ask(api.nvmlDeviceGetUtilizationRates, talk.device, &busy);
   talk.asker.answer("utilisation_percent", code, busy.gpu);

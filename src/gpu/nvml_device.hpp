@@ -10,7 +10,7 @@ struct NvmlTalk {
   const NvmlApi& api;
   Asker& asker;
   NvmlDevice device = nullptr;
-  bool costly = false;
+  bool read_roms = false;
 };
 
 // Identity first: where a later call hangs, it is known of which GPU.

@@ -26,7 +26,7 @@ TEST(RealMachine, NvmlAnswers) {
   if (!has_driver()) GTEST_SKIP() << "no NVIDIA driver here";
   std::vector<CallTime> times;
   AskOptions options;
-  options.costly = true;
+  options.read_roms = true;
   NvmlAnswers answers = collect(start_nvml(options), &times);
   EXPECT_EQ(answers.asked.state, AskState::answered) << answers.asked.problem;
   EXPECT_EQ(answers.gpus.size(), answers.count);

@@ -139,6 +139,17 @@ TEST(Hardware, MemoryErrors) {
   EXPECT_EQ(fire(machine), (Ids{"page-retirement-pending", "inforom-corrupted"}));
 }
 
+TEST(Hardware, AnInfoRomThatWasNotReadIsUnknownAndSaysWhatReadsIt) {
+  Machine machine = healthy_h100();
+  for (NvmlGpu& gpu : machine.nvml.gpus)
+    gpu.inforom_ok = {std::nullopt, hardware::kNvmlNotAsked};
+  Outcome outcome = asked(machine, "inforom-corrupted");
+  EXPECT_EQ(outcome.answer, Answer::unknown);
+  EXPECT_NE(outcome.why.find("doctor -v"), std::string::npos) << outcome.why;
+  machine.nvml.gpus[5].inforom_ok.value = false; // one that was read counts
+  EXPECT_EQ(asked(machine, "inforom-corrupted").answer, Answer::fires);
+}
+
 TEST(Hardware, EccOffMattersInTheDataCentreOnly) {
   Machine machine = healthy_h100();
   machine.nvml.gpus[0].ecc.value = machine.nvml.gpus[0].ecc_pending.value = false;

@@ -56,6 +56,13 @@ Outcome sram_threshold(const Machine& machine, const Facts&) {
 }
 
 Outcome inforom(const Machine& machine, const Facts&) {
+  auto not_asked = [](const NvmlGpu& gpu) {
+    return gpu.error == 0 && !gpu.inforom_ok && gpu.inforom_ok.error == kNvmlNotAsked;
+  };
+  const auto& gpus = machine.nvml.gpus;
+  if (!gpus.empty() && std::all_of(gpus.begin(), gpus.end(), not_asked))
+    return not_known("it was not read, as that holds the driver for a while (70 ms on an H200); "
+                     "gpuvet doctor -v and gpuvet snapshot read it");
   return each_gpu(machine, &NvmlGpu::inforom_ok, "nvmlDeviceValidateInforom",
                   [](const NvmlGpu&, bool sound) { return sound ? "" : "corrupted"; });
 }

@@ -23,6 +23,7 @@ bool is_busy(const NvmlGpu& gpu);
 std::optional<Outcome> nvml_silent(const Machine& machine);
 
 constexpr int kNvmlNotSupported = 3;
+constexpr int kNvmlNotAsked = -1; // NvmlValue::error
 
 // Asks one value of every GPU that answers. `bad(gpu, value)` gives what is wrong as evidence, or
 // an empty text. Fields: gpus, pci (of the first).
