@@ -1,12 +1,12 @@
-# layer(NAME USES a b ... [TOUCHES_OUTSIDE]): every src/NAME/**/*.cpp becomes library gpuvet_NAME,
-# every *_test.cpp there joins test program NAME_test. USES is the whole truth about who may include
-# whom. TOUCHES_OUTSIDE is read by tests/layering.py only.
+# layer(NAME USES a b ... [TOUCHES_OUTSIDE]): every src/NAME/**/*.cpp becomes library gpuvet_NAME;
+# *_test.cpp there, and what tests share in folders testing/, join test program NAME_test. USES is the
+# whole truth about who may include whom. TOUCHES_OUTSIDE is read by tests/layering.py only.
 function(layer name)
   cmake_parse_arguments(LAYER "TOUCHES_OUTSIDE" "" "USES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
   set(tests ${sources})
-  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
-  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  list(FILTER tests INCLUDE REGEX "(_test\\.cpp|/testing/.*)$")
+  list(FILTER sources EXCLUDE REGEX "(_test\\.cpp|/testing/.*)$")
   list(TRANSFORM LAYER_USES PREPEND gpuvet_ OUTPUT_VARIABLE uses)
 
   if(sources)
@@ -20,12 +20,14 @@ function(layer name)
   target_link_libraries(gpuvet_${name} ${scope} ${uses} ${LAYER_LIBRARIES_${name}})
   if(sources AND LAYER_PRECOMPILED_${name})
     target_precompile_headers(gpuvet_${name} PRIVATE ${LAYER_PRECOMPILED_${name}})
+  elseif(sources)
+    target_precompile_headers(gpuvet_${name} REUSE_FROM gpuvet_headers)
   endif()
 
   if(tests)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE gpuvet_${name} gpuvet_standards GTest::gtest_main)
-    target_precompile_headers(${name}_test PRIVATE ${standard_headers} <gtest/gtest.h>)
+    target_precompile_headers(${name}_test REUSE_FROM gpuvet_test_headers)
     # Only for those that read files of this folder: the others compile to the same in every clone.
     foreach(test IN LISTS tests)
       file(STRINGS ${test} reads_files REGEX GPUVET_SOURCE_DIR LIMIT_COUNT 1)
@@ -47,10 +49,15 @@ set(LAYER_LIBRARIES_formats tp_archive tp_isal tp_zlib tp_zstd tp_lz4 tp_json)
 set(LAYER_LIBRARIES_render tp_json)
 set(LAYER_LIBRARIES_cli tp_cli11 tp_json)
 
-# What most files of a layer include and is slow to compile.
+# What most files include and is slow to compile: once for all layers, once for all tests.
 set(standard_headers <algorithm> <functional> <map> <memory> <optional> <set> <string> <vector>
     <fmt/core.h> <tl/expected.hpp>)
 set(LAYER_PRECOMPILED_cli ${standard_headers} <CLI/CLI.hpp>)
-foreach(name facts formats judge probe gpu)
-  set(LAYER_PRECOMPILED_${name} ${standard_headers})
-endforeach()
+function(precompiled target)
+  add_library(${target} OBJECT ${CMAKE_SOURCE_DIR}/cmake/precompiled.cpp)
+  target_link_libraries(${target} PRIVATE gpuvet_standards tp_fmt tp_expected)
+  target_precompile_headers(${target} PRIVATE ${standard_headers} ${ARGN})
+endfunction()
+precompiled(gpuvet_headers)
+precompiled(gpuvet_test_headers <gtest/gtest.h>)
+target_link_libraries(gpuvet_test_headers PRIVATE GTest::gtest_main)

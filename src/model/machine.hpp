@@ -31,6 +31,15 @@ struct GpuProcess {
 enum class Seen : uint8_t { live, image_folder, recording };
 
 struct Machine {
+  // Compiled once: written by every file that copies a machine, they were half of what it compiles
+  // to.
+  Machine();
+  Machine(const Machine&);
+  Machine(Machine&&) noexcept;
+  Machine& operator=(const Machine&);
+  Machine& operator=(Machine&&) noexcept;
+  ~Machine();
+
   Seen seen = Seen::live;
   SystemFacts system;
   Distribution distribution;
