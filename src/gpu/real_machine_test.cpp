@@ -1,5 +1,6 @@
 // On a machine with a driver: are the answers complete, and where does the time go?
 #include "gpu/ask.hpp"
+#include "gpu/testing/sanitizer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -41,9 +42,8 @@ TEST(RealMachine, NvmlAnswers) {
 
 TEST(RealMachine, CudaAgreesWithNvml) {
   if (!has_driver()) GTEST_SKIP() << "no NVIDIA driver here";
-#if defined(__SANITIZE_ADDRESS__)
-  GTEST_SKIP() << "CUDA wants the addresses that AddressSanitizer keeps for itself";
-#endif
+  if (kAddressSanitizer)
+    GTEST_SKIP() << "CUDA wants the addresses that AddressSanitizer keeps for itself";
   std::vector<CallTime> times;
   CudaQuestion question = start_cuda({});
   NvmlAnswers nvml = collect(start_nvml({}));

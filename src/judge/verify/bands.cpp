@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace gpuvet {
 namespace {
@@ -129,7 +130,9 @@ void weigh(const VerifyCase& all, const VerifyTarget& target, const Figure& figu
                detail + "; that limit is " + hardware.from + ", this machine may have less");
     return;
   }
-  conclude_rate(all, target, verdict, share / *band->ok, detail, made);
+  // Whoever uses the GPU too can only take away: all that there is, is all that there is.
+  const double better = share >= 1 ? std::numeric_limits<double>::infinity() : share / *band->ok;
+  conclude_rate(all, target, verdict, better, detail, made);
 }
 
 } // namespace gpuvet

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <unistd.h>
@@ -80,7 +81,16 @@ TEST(DeviceJit, SaysWhatIsMissing) {
   EXPECT_EQ(result.state, StepState::failed);
   EXPECT_EQ(result.error, "CUDA_ERROR_JIT_COMPILER_NOT_FOUND");
   EXPECT_NE(result.reason.find("libnvidia-ptxjitcompiler.so.1"), std::string::npos);
-  EXPECT_EQ(run("device-jit", "error=cuModuleLoadDataEx:223").state, StepState::unsupported);
+
+  for (const char* name : {"CUDA_DISABLE_PTX_JIT", "CUDA_DISABLE_JIT"})
+    unsetenv(name);
+  result = run("device-jit", "error=cuModuleLoadDataEx:223");
+  EXPECT_EQ(result.state, StepState::unsupported);
+  EXPECT_TRUE(result.reason.ends_with("nor CUDA_DISABLE_JIT is set")) << result.reason;
+  setenv("CUDA_DISABLE_JIT", "1", 1);
+  result = run("device-jit", "error=cuModuleLoadDataEx:223");
+  unsetenv("CUDA_DISABLE_JIT");
+  EXPECT_TRUE(result.reason.ends_with("; CUDA_DISABLE_JIT=1 is set")) << result.reason;
 }
 
 TEST(DeviceJit, EachTextIsNew) {

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include <chrono>
+#include <cstdlib>
 
 namespace gpuvet {
 namespace {
@@ -16,8 +17,10 @@ std::string why(int code) {
   if (code == kCudaNoJitCompiler)
     return "; the driver's libnvidia-ptxjitcompiler.so.1 is not installed, or not that of the "
            "driver: programs without machine code for this GPU do not start";
-  if (code == kCudaJitDisabled) return "; is CUDA_DISABLE_PTX_JIT or CUDA_DISABLE_JIT set?";
-  return {};
+  if (code != kCudaJitDisabled) return {};
+  for (const char* name : {"CUDA_DISABLE_PTX_JIT", "CUDA_DISABLE_JIT"})
+    if (const char* value = std::getenv(name)) return fmt::format("; {}={} is set", name, value);
+  return "; neither CUDA_DISABLE_PTX_JIT nor CUDA_DISABLE_JIT is set";
 }
 
 // New each time, so that no cache of compiled code answers.
