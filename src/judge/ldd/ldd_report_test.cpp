@@ -135,6 +135,13 @@ TEST(LddReport, StubsAreFaultsAndCompatIsTold) {
   EXPECT_EQ(compat.finding("ldd-stub"), nullptr);
   EXPECT_EQ(compat.finding("ldd-compat")->state, State::info);
   EXPECT_EQ(ldd_report({{compat.subject}, {}, {}}).state, State::ok);
+  // Seen on an H200 machine: libcuda.so.580.159.04 of the driver itself has the note.
+  Made driver;
+  LoadNode& libcuda = driver.library("/usr/lib/x86_64-linux-gnu/libcuda.so.1");
+  ElfFacts facts{.soname = libcuda.soname};
+  facts.forward_compatibility = R"({"format":1,"driver":[535,580]})";
+  libcuda.elf = known(std::move(facts), libcuda.path);
+  EXPECT_EQ(driver.finding("ldd-compat"), nullptr);
 }
 
 TEST(LddReport, AnOlderLibraryLacksVersionsOrFunctions) {

@@ -85,9 +85,10 @@ void find_odd_drivers(const LoadTree& tree, Findings& findings) {
     std::string library = cuda_name(node.soname).library;
     bool root = i == 0 && !node.path.empty(); // somebody asked about the file itself
     if (root || (library != "cuda" && library != "nvidia-ml")) continue;
-    if (under(node, "/stubs/"))
-      findings.push_back(stub_finding(tree, i));
-    else if (under(node, "/compat/") || (node.elf && !node.elf->forward_compatibility.empty()))
+    if (under(node, "/stubs/")) findings.push_back(stub_finding(tree, i));
+    // By its folder: the note on forward compatibility stands in the driver's own libcuda too.
+    else if (under(node, "/compat/") || under(node, "/compat_orin/") ||
+             under(node, "/cuda-compat/"))
       findings.push_back(compat_finding(tree, i));
   }
 }

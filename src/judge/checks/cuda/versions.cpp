@@ -249,10 +249,11 @@ Outcome compat_older(const Machine& machine, const Facts&) {
   return compat_finding(machine, *picked);
 }
 
-// Branches of kernel modules that the library's note names; empty: no note.
+// Branches of kernel modules that the library's note names; empty: no note. The key is "driver" in
+// libcuda.so.580.95.05 (format 1).
 std::vector<uint32_t> served_branches(const Picked& picked) {
   std::vector<uint32_t> branches;
-  static const auto pattern = Regex::compile(R"rx("Driver"\s*:\s*\[(?P<list>[0-9,\s]*)\])rx");
+  static const auto pattern = Regex::compile(R"rx("[Dd]river"\s*:\s*\[(?P<list>[0-9,\s]*)\])rx");
   if (!picked.file || !pattern) return branches;
   auto fields = pattern->fields_in(picked.file->forward_compatibility);
   if (!fields) return branches;

@@ -159,6 +159,9 @@ TEST(CudaCompat, OfAnotherBranchByItsNote) {
   Outcome outcome = ask_versions("cuda-compat-branch", machine);
   EXPECT_EQ(outcome.answer, Answer::fires);
   EXPECT_EQ(outcome.fields["branches"], "535, 550, 560, 565, 570");
+  machine.driver.libcuda.back().forward_compatibility = // as in libcuda.so.580.95.05
+      R"({"format":1,"CUDA version":"13.0","driver":[535,550,565,570,575,580],"device":[1,2,7]})";
+  EXPECT_EQ(ask_versions("cuda-compat-branch", machine).answer, Answer::fires);
   machine.kernel.module_version = known<std::string>("550.54.14", "/sys/module/nvidia/version");
   EXPECT_EQ(ask_versions("cuda-compat-branch", machine).answer, Answer::ok);
 }
