@@ -135,6 +135,9 @@ TEST(LddReport, StubsAreFaultsAndCompatIsTold) {
   EXPECT_EQ(compat.finding("ldd-stub"), nullptr);
   EXPECT_EQ(compat.finding("ldd-compat")->state, State::info);
   EXPECT_EQ(ldd_report({{compat.subject}, {}, {}}).state, State::ok);
+  Made conda;
+  conda.library("/opt/conda/cuda-compat/libcuda.so.1");
+  EXPECT_NE(conda.finding("ldd-compat"), nullptr);
   // Seen on an H200 machine: libcuda.so.580.159.04 of the driver itself has the note.
   Made driver;
   LoadNode& libcuda = driver.library("/usr/lib/x86_64-linux-gnu/libcuda.so.1");

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "judge/ldd/cuda_names.hpp"
 #include "judge/ldd/tree_checks.hpp"
+#include "model/machine/compat_folder.hpp"
 
 #include <fmt/core.h>
 
@@ -85,10 +86,9 @@ void find_odd_drivers(const LoadTree& tree, Findings& findings) {
     std::string library = cuda_name(node.soname).library;
     bool root = i == 0 && !node.path.empty(); // somebody asked about the file itself
     if (root || (library != "cuda" && library != "nvidia-ml")) continue;
-    if (under(node, "/stubs/")) findings.push_back(stub_finding(tree, i));
-    // By its folder: the note on forward compatibility stands in the driver's own libcuda too.
-    else if (under(node, "/compat/") || under(node, "/compat_orin/") ||
-             under(node, "/cuda-compat/"))
+    if (under(node, "/stubs/"))
+      findings.push_back(stub_finding(tree, i));
+    else if (in_compat_folder(node.path) || in_compat_folder(node.real_path))
       findings.push_back(compat_finding(tree, i));
   }
 }

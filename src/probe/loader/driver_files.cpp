@@ -1,4 +1,5 @@
 #include "base/text.hpp"
+#include "model/machine/compat_folder.hpp"
 #include "probe/loader/elsewhere.hpp"
 #include "probe/loader/probe_loader.hpp"
 
@@ -69,7 +70,7 @@ LibraryFile library_file(LibrarySearch& search, const std::string& path) {
   } else if (known_file.why_not.find("permission denied") != std::string::npos) {
     file.readable = false;
   }
-  file.compat = under(path, "/compat") || under(file.real_path, "/compat");
+  file.compat = in_compat_folder(path) || in_compat_folder(file.real_path);
   // Windows' own libcuda for WSL is small too: it only passes calls on.
   bool of_windows = under(path, "/wsl/lib/") || under(file.real_path, "/wsl/");
   file.stub = under(path, "/stubs/") || under(file.real_path, "/stubs/") ||
